@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use futures_util::Stream;
-use signalbox_types::{Adjustment, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt, StreamEvent, TokenUsage};
+use signalbox_types::{
+    Adjustment, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt, StreamEvent,
+    TokenUsage,
+};
 use std::{pin::Pin, time::Duration};
 
 /// The model to call, with what is known of it.
@@ -33,13 +36,25 @@ pub struct VendorReply<T> {
 #[async_trait]
 pub trait VendorApi: Send + Sync + std::fmt::Debug {
     /// The whole answer at once.
-    async fn generate(&self, target: VendorTarget<'_>, prompt: &Prompt) -> Result<VendorReply<ModelAnswer>, Failure>;
+    async fn generate(
+        &self,
+        target: VendorTarget<'_>,
+        prompt: &Prompt,
+    ) -> Result<VendorReply<ModelAnswer>, Failure>;
 
     /// The answer as it arrives. `Ok` once the vendor has answered with a success status.
-    async fn stream(&self, target: VendorTarget<'_>, prompt: &Prompt) -> Result<VendorReply<BoxAnswerStream>, Failure>;
+    async fn stream(
+        &self,
+        target: VendorTarget<'_>,
+        prompt: &Prompt,
+    ) -> Result<VendorReply<BoxAnswerStream>, Failure>;
 
     /// Vectors for texts.
-    async fn embed(&self, target: VendorTarget<'_>, request: &EmbedRequest) -> Result<VendorReply<EmbeddingAnswer>, Failure>;
+    async fn embed(
+        &self,
+        target: VendorTarget<'_>,
+        request: &EmbedRequest,
+    ) -> Result<VendorReply<EmbeddingAnswer>, Failure>;
 
     /// Prompt tokens by the vendor's own count; `None` where it has no such endpoint.
     async fn count_tokens(&self, target: VendorTarget<'_>, prompt: &Prompt) -> Result<Option<u64>, Failure>;

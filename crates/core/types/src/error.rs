@@ -191,7 +191,11 @@ impl ErrorReason {
     pub fn retry_same_vendor(self) -> bool {
         matches!(
             self,
-            Self::VendorUnreachable | Self::VendorError | Self::VendorOverloaded | Self::VendorBadResponse | Self::StreamTruncated
+            Self::VendorUnreachable
+                | Self::VendorError
+                | Self::VendorOverloaded
+                | Self::VendorBadResponse
+                | Self::StreamTruncated
         )
     }
 

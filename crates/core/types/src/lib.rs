@@ -19,7 +19,9 @@ pub use capability::{Capabilities, Capability};
 pub use error::{ErrorReason, Failure, Fault, FieldViolation};
 pub use ids::{ModelRef, ParseModelRefError, VendorKind};
 pub use json_text::{InvalidJson, JsonText};
-pub use message::{Image, ImageDetail, ImageSource, Message, Part, Purpose, Reasoning, Role, ToolCall, ToolResult};
+pub use message::{
+    Image, ImageDetail, ImageSource, Message, Part, Purpose, Reasoning, Role, ToolCall, ToolResult,
+};
 pub use model::{MaxTokensField, ModelFacts, OpenAiEndpoint, Parameter, ParameterRules, ReasoningStyle};
 pub use money::{Money, NANOS_PER_EUR};
 pub use request::{

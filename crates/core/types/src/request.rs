@@ -1,7 +1,7 @@
 //! What an application asks for.
 
-use crate::{Capabilities, Image, JsonText, Message, ModelRef, Part};
-use std::{collections::BTreeMap, time::Duration};
+use crate::{Capabilities, Image, JsonText, Message, ModelRef, ParseModelRefError, Part};
+use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 
 /// Everything a vendor is told. Routing wishes are beside it, in [`GenerateRequest`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -37,10 +37,13 @@ pub struct Prompt {
 impl Prompt {
     /// Every image in the conversation.
     pub fn images(&self) -> impl Iterator<Item = &Image> {
-        self.messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
-            Part::Image(image) => Some(image),
-            _ => None,
-        })
+        self.messages
+            .iter()
+            .flat_map(|message| &message.parts)
+            .filter_map(|part| match part {
+                Part::Image(image) => Some(image),
+                _ => None,
+            })
     }
 }
 
@@ -127,6 +130,20 @@ pub enum ReasoningEffort {
     Max,
 }
 
+impl Tier {
+    /// Every tier, dearest first.
+    pub const ALL: [Self; 3] = [Self::Premium, Self::Standard, Self::Economy];
+
+    /// The name used in the catalogue and in `tier:NAME`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Premium => "premium",
+            Self::Standard => "standard",
+            Self::Economy => "economy",
+        }
+    }
+}
+
 impl ReasoningEffort {
     /// The word vendors use.
     pub fn name(self) -> &'static str {
@@ -205,6 +222,8 @@ pub enum FallbackPolicy {
 /// One call of an application.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GenerateRequest {
+    /// The caller's id of the request, or one made up at the edge.
+    pub request_id: String,
     /// What the vendor is told.
     pub prompt: Prompt,
     /// Which model.
@@ -238,4 +257,64 @@ pub struct EmbedRequest {
     pub inputs: Vec<String>,
     /// Length of the vectors where the model lets one choose.
     pub dimensions: Option<u32>,
+}
+
+impl fmt::Display for ModelSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unspecified => Ok(()),
+            Self::Alias(name) => f.write_str(name),
+            Self::Tier(tier) => write!(f, "tier:{}", tier.name()),
+            Self::Exact(model) => model.fmt(f),
+        }
+    }
+}
+
+impl FromStr for ModelSelector {
+    type Err = String;
+
+    /// `""`, `fast`, `tier:economy` or `openai/gpt-6-luna`; the error says what would be right.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() {
+            return Ok(Self::Unspecified);
+        }
+        if let Some(name) = text.strip_prefix("tier:") {
+            let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name);
+            return tier
+                .map(Self::Tier)
+                .ok_or_else(|| format!("no tier `{name}`; there are premium, standard and economy"));
+        }
+        if text.contains('/') {
+            return text
+                .parse()
+                .map(Self::Exact)
+                .map_err(|error: ParseModelRefError| error.to_string());
+        }
+        Ok(Self::Alias(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_selector_reads_back_what_it_shows() {
+        for text in [
+            "",
+            "fast",
+            "tier:premium",
+            "openai/gpt-6-luna",
+            "local/org/model:q4",
+        ] {
+            assert_eq!(text.parse::<ModelSelector>().unwrap().to_string(), text);
+        }
+        assert!(
+            "tier:gold"
+                .parse::<ModelSelector>()
+                .unwrap_err()
+                .contains("economy")
+        );
+        assert!("/x".parse::<ModelSelector>().is_err());
+    }
 }
