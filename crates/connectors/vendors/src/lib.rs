@@ -10,6 +10,7 @@ mod gemini;
 mod http;
 mod ollama;
 mod openai;
+mod retry_after;
 mod xai;
 
 pub use codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder, codec_for};
