@@ -11,6 +11,16 @@ pub struct Message {
     #[prost(message, repeated, tag = "2")]
     pub content: ::prost::alloc::vec::Vec<Part>,
 }
+impl ::prost::Name for Message {
+    const NAME: &'static str = "Message";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Message".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Message".into()
+    }
+}
 /// One piece of a turn or of an answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Part {
@@ -45,6 +55,16 @@ pub mod part {
         Reasoning(super::Reasoning),
     }
 }
+impl ::prost::Name for Part {
+    const NAME: &'static str = "Part";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Part".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Part".into()
+    }
+}
 /// An image.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Image {
@@ -71,6 +91,16 @@ pub mod image {
         Url(::prost::alloc::string::String),
     }
 }
+impl ::prost::Name for Image {
+    const NAME: &'static str = "Image";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Image".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Image".into()
+    }
+}
 /// A call the model wants made.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToolCall {
@@ -86,6 +116,16 @@ pub struct ToolCall {
     /// Opaque vendor state. Send it back unchanged.
     #[prost(string, tag = "4")]
     pub signature: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ToolCall {
+    const NAME: &'static str = "ToolCall";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ToolCall".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ToolCall".into()
+    }
 }
 /// What a call gave.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -103,6 +143,16 @@ pub struct ToolResult {
     #[prost(bool, tag = "4")]
     pub is_error: bool,
 }
+impl ::prost::Name for ToolResult {
+    const NAME: &'static str = "ToolResult";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ToolResult".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ToolResult".into()
+    }
+}
 /// A piece of the model's reasoning.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Reasoning {
@@ -119,6 +169,16 @@ pub struct Reasoning {
     #[prost(string, tag = "4")]
     pub vendor: ::prost::alloc::string::String,
 }
+impl ::prost::Name for Reasoning {
+    const NAME: &'static str = "Reasoning";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Reasoning".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Reasoning".into()
+    }
+}
 /// A tool the model may call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Tool {
@@ -134,6 +194,16 @@ pub struct Tool {
     /// Whether the vendor should force arguments to match the schema. Unset leaves its default.
     #[prost(bool, optional, tag = "4")]
     pub strict: ::core::option::Option<bool>,
+}
+impl ::prost::Name for Tool {
+    const NAME: &'static str = "Tool";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Tool".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Tool".into()
+    }
 }
 /// Whether tools are called.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -189,6 +259,16 @@ pub mod tool_choice {
         }
     }
 }
+impl ::prost::Name for ToolChoice {
+    const NAME: &'static str = "ToolChoice";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ToolChoice".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ToolChoice".into()
+    }
+}
 /// Sampling parameters. What the chosen model refuses is dropped and listed in Route.adjustments.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct Sampling {
@@ -211,6 +291,16 @@ pub struct Sampling {
     #[prost(int64, optional, tag = "6")]
     pub seed: ::core::option::Option<i64>,
 }
+impl ::prost::Name for Sampling {
+    const NAME: &'static str = "Sampling";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Sampling".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Sampling".into()
+    }
+}
 /// Form of the answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ResponseFormat {
@@ -231,9 +321,29 @@ pub mod response_format {
         JsonSchema(super::JsonSchemaFormat),
     }
 }
+impl ::prost::Name for ResponseFormat {
+    const NAME: &'static str = "ResponseFormat";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ResponseFormat".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ResponseFormat".into()
+    }
+}
 /// Any JSON object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct JsonObjectFormat {}
+impl ::prost::Name for JsonObjectFormat {
+    const NAME: &'static str = "JsonObjectFormat";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.JsonObjectFormat".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.JsonObjectFormat".into()
+    }
+}
 /// JSON that matches a schema.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct JsonSchemaFormat {
@@ -247,6 +357,16 @@ pub struct JsonSchemaFormat {
     /// and every property required.
     #[prost(bool, tag = "3")]
     pub strict: bool,
+}
+impl ::prost::Name for JsonSchemaFormat {
+    const NAME: &'static str = "JsonSchemaFormat";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.JsonSchemaFormat".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.JsonSchemaFormat".into()
+    }
 }
 /// Token counts. They are disjoint: their sum is every token that was billed, whatever the vendor's own way of
 /// counting.
@@ -310,6 +430,16 @@ pub mod token_usage {
         }
     }
 }
+impl ::prost::Name for TokenUsage {
+    const NAME: &'static str = "TokenUsage";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.TokenUsage".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.TokenUsage".into()
+    }
+}
 /// What something cost.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Cost {
@@ -322,6 +452,16 @@ pub struct Cost {
     /// Version of the price list used.
     #[prost(string, tag = "3")]
     pub price_version: ::prost::alloc::string::String,
+}
+impl ::prost::Name for Cost {
+    const NAME: &'static str = "Cost";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Cost".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Cost".into()
+    }
 }
 /// Who answered, how it came to that, and what it cost on the way.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -362,6 +502,16 @@ pub struct Route {
     /// All attempts together.
     #[prost(message, optional, tag = "12")]
     pub total_cost: ::core::option::Option<Cost>,
+}
+impl ::prost::Name for Route {
+    const NAME: &'static str = "Route";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Route".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Route".into()
+    }
 }
 /// One vendor call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -445,6 +595,16 @@ pub mod attempt {
         }
     }
 }
+impl ::prost::Name for Attempt {
+    const NAME: &'static str = "Attempt";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Attempt".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Attempt".into()
+    }
+}
 /// How the candidates were chosen.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Decision {
@@ -457,6 +617,16 @@ pub struct Decision {
     /// Version of the catalogue used.
     #[prost(string, tag = "3")]
     pub catalog_version: ::prost::alloc::string::String,
+}
+impl ::prost::Name for Decision {
+    const NAME: &'static str = "Decision";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Decision".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Decision".into()
+    }
 }
 /// A model that was considered.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -479,6 +649,16 @@ pub struct Candidate {
     /// Probability of being drawn first.
     #[prost(double, tag = "6")]
     pub draw_probability: f64,
+}
+impl ::prost::Name for Candidate {
+    const NAME: &'static str = "Candidate";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Candidate".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Candidate".into()
+    }
 }
 /// What the cache did for a request.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -551,6 +731,16 @@ pub mod cache_effect {
         }
     }
 }
+impl ::prost::Name for CacheEffect {
+    const NAME: &'static str = "CacheEffect";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CacheEffect".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CacheEffect".into()
+    }
+}
 /// What the budget did to a request.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct BudgetEffect {
@@ -604,6 +794,16 @@ pub mod budget_effect {
         }
     }
 }
+impl ::prost::Name for BudgetEffect {
+    const NAME: &'static str = "BudgetEffect";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BudgetEffect".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BudgetEffect".into()
+    }
+}
 /// Something that was changed to say a request to a vendor.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Adjustment {
@@ -613,6 +813,16 @@ pub struct Adjustment {
     /// What was done and why.
     #[prost(string, tag = "2")]
     pub description: ::prost::alloc::string::String,
+}
+impl ::prost::Name for Adjustment {
+    const NAME: &'static str = "Adjustment";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Adjustment".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Adjustment".into()
+    }
 }
 /// Who speaks. There is no system role: see GenerateRequest.system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1047,6 +1257,16 @@ pub struct GenerateRequest {
     #[prost(string, tag = "31")]
     pub request_id: ::prost::alloc::string::String,
 }
+impl ::prost::Name for GenerateRequest {
+    const NAME: &'static str = "GenerateRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GenerateRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GenerateRequest".into()
+    }
+}
 /// A whole answer.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GenerateResponse {
@@ -1072,12 +1292,32 @@ pub struct GenerateResponse {
     #[prost(message, optional, tag = "7")]
     pub route: ::core::option::Option<Route>,
 }
+impl ::prost::Name for GenerateResponse {
+    const NAME: &'static str = "GenerateResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GenerateResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GenerateResponse".into()
+    }
+}
 /// A request for a streamed answer.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StreamGenerateRequest {
     /// The request. Required.
     #[prost(message, optional, tag = "1")]
     pub request: ::core::option::Option<GenerateRequest>,
+}
+impl ::prost::Name for StreamGenerateRequest {
+    const NAME: &'static str = "StreamGenerateRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamGenerateRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamGenerateRequest".into()
+    }
 }
 /// One event of an answer.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1106,12 +1346,32 @@ pub mod stream_generate_response {
         Done(super::StreamDone),
     }
 }
+impl ::prost::Name for StreamGenerateResponse {
+    const NAME: &'static str = "StreamGenerateResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamGenerateResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamGenerateResponse".into()
+    }
+}
 /// More text.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TextDelta {
     /// Never empty.
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
+}
+impl ::prost::Name for TextDelta {
+    const NAME: &'static str = "TextDelta";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.TextDelta".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.TextDelta".into()
+    }
 }
 /// More of a tool call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1132,6 +1392,16 @@ pub struct ToolCallDelta {
     #[prost(string, tag = "5")]
     pub signature: ::prost::alloc::string::String,
 }
+impl ::prost::Name for ToolCallDelta {
+    const NAME: &'static str = "ToolCallDelta";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ToolCallDelta".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ToolCallDelta".into()
+    }
+}
 /// More reasoning.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReasoningDelta {
@@ -1147,6 +1417,16 @@ pub struct ReasoningDelta {
     /// Reasoning.vendor.
     #[prost(string, tag = "4")]
     pub vendor: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ReasoningDelta {
+    const NAME: &'static str = "ReasoningDelta";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReasoningDelta".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReasoningDelta".into()
+    }
 }
 /// The end of a streamed answer.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1170,12 +1450,32 @@ pub struct StreamDone {
     #[prost(message, optional, tag = "6")]
     pub route: ::core::option::Option<Route>,
 }
+impl ::prost::Name for StreamDone {
+    const NAME: &'static str = "StreamDone";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamDone".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamDone".into()
+    }
+}
 /// Asks what a request would cost.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EstimateCostRequest {
     /// The request, as for Generate. Required.
     #[prost(message, optional, tag = "1")]
     pub request: ::core::option::Option<GenerateRequest>,
+}
+impl ::prost::Name for EstimateCostRequest {
+    const NAME: &'static str = "EstimateCostRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.EstimateCostRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.EstimateCostRequest".into()
+    }
 }
 /// What a request would cost.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1186,6 +1486,16 @@ pub struct EstimateCostResponse {
     /// The dearest of them: what a budget reserves.
     #[prost(message, optional, tag = "2")]
     pub worst_case: ::core::option::Option<Cost>,
+}
+impl ::prost::Name for EstimateCostResponse {
+    const NAME: &'static str = "EstimateCostResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.EstimateCostResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.EstimateCostResponse".into()
+    }
 }
 /// What a request would cost at one candidate.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1206,12 +1516,32 @@ pub struct CandidateEstimate {
     #[prost(message, optional, tag = "5")]
     pub worst_case: ::core::option::Option<Cost>,
 }
+impl ::prost::Name for CandidateEstimate {
+    const NAME: &'static str = "CandidateEstimate";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CandidateEstimate".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CandidateEstimate".into()
+    }
+}
 /// Asks how a request would be routed.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ExplainRouteRequest {
     /// The request, as for Generate. Required.
     #[prost(message, optional, tag = "1")]
     pub request: ::core::option::Option<GenerateRequest>,
+}
+impl ::prost::Name for ExplainRouteRequest {
+    const NAME: &'static str = "ExplainRouteRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ExplainRouteRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ExplainRouteRequest".into()
+    }
 }
 /// How a request would be routed.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1222,6 +1552,16 @@ pub struct ExplainRouteResponse {
     /// Weights of the score by factor name.
     #[prost(map = "string, double", tag = "2")]
     pub weights: ::std::collections::HashMap<::prost::alloc::string::String, f64>,
+}
+impl ::prost::Name for ExplainRouteResponse {
+    const NAME: &'static str = "ExplainRouteResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ExplainRouteResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ExplainRouteResponse".into()
+    }
 }
 /// Texts to turn into vectors.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1252,6 +1592,16 @@ pub struct EmbedRequest {
     #[prost(message, optional, tag = "8")]
     pub timeout: ::core::option::Option<::prost_types::Duration>,
 }
+impl ::prost::Name for EmbedRequest {
+    const NAME: &'static str = "EmbedRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.EmbedRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.EmbedRequest".into()
+    }
+}
 /// Vectors.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EmbedResponse {
@@ -1271,12 +1621,32 @@ pub struct EmbedResponse {
     #[prost(message, optional, tag = "5")]
     pub route: ::core::option::Option<Route>,
 }
+impl ::prost::Name for EmbedResponse {
+    const NAME: &'static str = "EmbedResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.EmbedResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.EmbedResponse".into()
+    }
+}
 /// One vector.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EmbeddingVector {
     /// Its components.
     #[prost(float, repeated, tag = "1")]
     pub values: ::prost::alloc::vec::Vec<f32>,
+}
+impl ::prost::Name for EmbeddingVector {
+    const NAME: &'static str = "EmbeddingVector";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.EmbeddingVector".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.EmbeddingVector".into()
+    }
 }
 /// Asks for the models.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1297,6 +1667,16 @@ pub struct ListModelsRequest {
     #[prost(bool, tag = "5")]
     pub show_inactive: bool,
 }
+impl ::prost::Name for ListModelsRequest {
+    const NAME: &'static str = "ListModelsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListModelsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListModelsRequest".into()
+    }
+}
 /// Models.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListModelsResponse {
@@ -1310,6 +1690,16 @@ pub struct ListModelsResponse {
     #[prost(string, tag = "3")]
     pub next_page_token: ::prost::alloc::string::String,
 }
+impl ::prost::Name for ListModelsResponse {
+    const NAME: &'static str = "ListModelsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListModelsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListModelsResponse".into()
+    }
+}
 /// Asks for one model.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetModelRequest {
@@ -1317,12 +1707,32 @@ pub struct GetModelRequest {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
 }
+impl ::prost::Name for GetModelRequest {
+    const NAME: &'static str = "GetModelRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetModelRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetModelRequest".into()
+    }
+}
 /// One model.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetModelResponse {
     /// It.
     #[prost(message, optional, tag = "1")]
     pub model: ::core::option::Option<Model>,
+}
+impl ::prost::Name for GetModelResponse {
+    const NAME: &'static str = "GetModelResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetModelResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetModelResponse".into()
+    }
 }
 /// A name that stands for models.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1336,6 +1746,16 @@ pub struct Alias {
     /// `vendor/model`, in the order they are tried.
     #[prost(string, repeated, tag = "3")]
     pub targets: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+impl ::prost::Name for Alias {
+    const NAME: &'static str = "Alias";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Alias".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Alias".into()
+    }
 }
 /// A model of the catalogue.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1421,6 +1841,16 @@ pub mod model {
         }
     }
 }
+impl ::prost::Name for Model {
+    const NAME: &'static str = "Model";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Model".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Model".into()
+    }
+}
 /// Prices of a model, in nano-EUR per million tokens.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Pricing {
@@ -1442,6 +1872,16 @@ pub struct Pricing {
     /// Prompt length from which a dearer step applies; 0 when there is none.
     #[prost(uint64, tag = "6")]
     pub long_context_threshold_tokens: u64,
+}
+impl ::prost::Name for Pricing {
+    const NAME: &'static str = "Pricing";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Pricing".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Pricing".into()
+    }
 }
 /// Cache wishes of a request. They can only tighten what is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -2146,6 +2586,16 @@ pub struct Target {
     #[prost(string, tag = "2")]
     pub model: ::prost::alloc::string::String,
 }
+impl ::prost::Name for Target {
+    const NAME: &'static str = "Target";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Target".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Target".into()
+    }
+}
 /// Asks for one vendor call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InvokeModelRequest {
@@ -2158,6 +2608,16 @@ pub struct InvokeModelRequest {
     /// Time for this attempt. The vendor entry's own limits apply too.
     #[prost(message, optional, tag = "3")]
     pub timeout: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for InvokeModelRequest {
+    const NAME: &'static str = "InvokeModelRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeModelRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeModelRequest".into()
+    }
 }
 /// What one vendor call gave.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2174,6 +2634,16 @@ pub struct InvokeModelResponse {
     /// How the call went.
     #[prost(message, optional, tag = "4")]
     pub facts: ::core::option::Option<CallFacts>,
+}
+impl ::prost::Name for InvokeModelResponse {
+    const NAME: &'static str = "InvokeModelResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeModelResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeModelResponse".into()
+    }
 }
 /// How a vendor call went.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2203,12 +2673,32 @@ pub struct CallFacts {
     #[prost(bool, tag = "8")]
     pub simulated: bool,
 }
+impl ::prost::Name for CallFacts {
+    const NAME: &'static str = "CallFacts";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CallFacts".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CallFacts".into()
+    }
+}
 /// Asks for one streamed vendor call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StreamInvokeModelRequest {
     /// As for InvokeModel. Required.
     #[prost(message, optional, tag = "1")]
     pub request: ::core::option::Option<InvokeModelRequest>,
+}
+impl ::prost::Name for StreamInvokeModelRequest {
+    const NAME: &'static str = "StreamInvokeModelRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamInvokeModelRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamInvokeModelRequest".into()
+    }
 }
 /// One event of a vendor call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2236,6 +2726,16 @@ pub mod stream_invoke_model_response {
         Done(super::InvokeDone),
     }
 }
+impl ::prost::Name for StreamInvokeModelResponse {
+    const NAME: &'static str = "StreamInvokeModelResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamInvokeModelResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamInvokeModelResponse".into()
+    }
+}
 /// The end of a streamed vendor call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InvokeDone {
@@ -2248,6 +2748,16 @@ pub struct InvokeDone {
     /// How the call went.
     #[prost(message, optional, tag = "3")]
     pub facts: ::core::option::Option<CallFacts>,
+}
+impl ::prost::Name for InvokeDone {
+    const NAME: &'static str = "InvokeDone";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeDone".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeDone".into()
+    }
 }
 /// Asks for one embedding call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2262,6 +2772,16 @@ pub struct InvokeEmbeddingRequest {
     #[prost(message, optional, tag = "3")]
     pub timeout: ::core::option::Option<::prost_types::Duration>,
 }
+impl ::prost::Name for InvokeEmbeddingRequest {
+    const NAME: &'static str = "InvokeEmbeddingRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeEmbeddingRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeEmbeddingRequest".into()
+    }
+}
 /// What an embedding call gave.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct InvokeEmbeddingResponse {
@@ -2271,6 +2791,16 @@ pub struct InvokeEmbeddingResponse {
     /// How the call went.
     #[prost(message, optional, tag = "2")]
     pub facts: ::core::option::Option<CallFacts>,
+}
+impl ::prost::Name for InvokeEmbeddingResponse {
+    const NAME: &'static str = "InvokeEmbeddingResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeEmbeddingResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeEmbeddingResponse".into()
+    }
 }
 /// Asks for a token count.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2282,6 +2812,16 @@ pub struct CountTokensRequest {
     #[prost(message, optional, tag = "2")]
     pub request: ::core::option::Option<GenerateRequest>,
 }
+impl ::prost::Name for CountTokensRequest {
+    const NAME: &'static str = "CountTokensRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CountTokensRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CountTokensRequest".into()
+    }
+}
 /// A token count.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CountTokensResponse {
@@ -2292,9 +2832,29 @@ pub struct CountTokensResponse {
     #[prost(enumeration = "token_usage::Source", tag = "2")]
     pub source: i32,
 }
+impl ::prost::Name for CountTokensResponse {
+    const NAME: &'static str = "CountTokensResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CountTokensResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CountTokensResponse".into()
+    }
+}
 /// Asks for health.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchHealthRequest {}
+impl ::prost::Name for WatchHealthRequest {
+    const NAME: &'static str = "WatchHealthRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.WatchHealthRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.WatchHealthRequest".into()
+    }
+}
 /// Health of one vendor and model.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchHealthResponse {
@@ -2367,6 +2927,16 @@ pub mod watch_health_response {
                 _ => None,
             }
         }
+    }
+}
+impl ::prost::Name for WatchHealthResponse {
+    const NAME: &'static str = "WatchHealthResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.WatchHealthResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.WatchHealthResponse".into()
     }
 }
 /// Generated client implementations.
@@ -2906,12 +3476,32 @@ pub mod provider_service_server {
 /// Asks for the configuration's state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetConfigStatusRequest {}
+impl ::prost::Name for GetConfigStatusRequest {
+    const NAME: &'static str = "GetConfigStatusRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetConfigStatusRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetConfigStatusRequest".into()
+    }
+}
 /// The configuration's state.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetConfigStatusResponse {
     /// It.
     #[prost(message, optional, tag = "1")]
     pub status: ::core::option::Option<ConfigStatus>,
+}
+impl ::prost::Name for GetConfigStatusResponse {
+    const NAME: &'static str = "GetConfigStatusResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetConfigStatusResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetConfigStatusResponse".into()
+    }
 }
 /// The configuration in force.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2947,15 +3537,45 @@ pub struct ConfigStatus {
     #[prost(string, tag = "10")]
     pub program_version: ::prost::alloc::string::String,
 }
+impl ::prost::Name for ConfigStatus {
+    const NAME: &'static str = "ConfigStatus";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ConfigStatus".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ConfigStatus".into()
+    }
+}
 /// Asks for a reload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReloadConfigRequest {}
+impl ::prost::Name for ReloadConfigRequest {
+    const NAME: &'static str = "ReloadConfigRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReloadConfigRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReloadConfigRequest".into()
+    }
+}
 /// The outcome of a reload.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReloadConfigResponse {
     /// The configuration in force after it.
     #[prost(message, optional, tag = "1")]
     pub status: ::core::option::Option<ConfigStatus>,
+}
+impl ::prost::Name for ReloadConfigResponse {
+    const NAME: &'static str = "ReloadConfigResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReloadConfigResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReloadConfigResponse".into()
+    }
 }
 /// Asks for the vendors.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2967,6 +3587,16 @@ pub struct ListVendorsRequest {
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
 }
+impl ::prost::Name for ListVendorsRequest {
+    const NAME: &'static str = "ListVendorsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListVendorsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListVendorsRequest".into()
+    }
+}
 /// Vendors.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListVendorsResponse {
@@ -2976,6 +3606,16 @@ pub struct ListVendorsResponse {
     /// Empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListVendorsResponse {
+    const NAME: &'static str = "ListVendorsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListVendorsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListVendorsResponse".into()
+    }
 }
 /// A vendor entry of the catalogue.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3002,12 +3642,32 @@ pub struct Vendor {
     #[prost(uint32, tag = "7")]
     pub models: u32,
 }
+impl ::prost::Name for Vendor {
+    const NAME: &'static str = "Vendor";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Vendor".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Vendor".into()
+    }
+}
 /// Asks for a drill.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StartDrillRequest {
     /// What to do. `name`, `state` and `verdict` are ignored.
     #[prost(message, optional, tag = "1")]
     pub drill: ::core::option::Option<Drill>,
+}
+impl ::prost::Name for StartDrillRequest {
+    const NAME: &'static str = "StartDrillRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StartDrillRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StartDrillRequest".into()
+    }
 }
 /// A drill that has started.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -3016,6 +3676,16 @@ pub struct StartDrillResponse {
     #[prost(message, optional, tag = "1")]
     pub drill: ::core::option::Option<Drill>,
 }
+impl ::prost::Name for StartDrillResponse {
+    const NAME: &'static str = "StartDrillResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StartDrillResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StartDrillResponse".into()
+    }
+}
 /// Ends a drill.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StopDrillRequest {
@@ -3023,12 +3693,32 @@ pub struct StopDrillRequest {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
 }
+impl ::prost::Name for StopDrillRequest {
+    const NAME: &'static str = "StopDrillRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StopDrillRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StopDrillRequest".into()
+    }
+}
 /// A drill that has ended.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StopDrillResponse {
     /// It, with its verdict.
     #[prost(message, optional, tag = "1")]
     pub drill: ::core::option::Option<Drill>,
+}
+impl ::prost::Name for StopDrillResponse {
+    const NAME: &'static str = "StopDrillResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StopDrillResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StopDrillResponse".into()
+    }
 }
 /// Asks for drills.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3040,6 +3730,16 @@ pub struct ListDrillsRequest {
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
 }
+impl ::prost::Name for ListDrillsRequest {
+    const NAME: &'static str = "ListDrillsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListDrillsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListDrillsRequest".into()
+    }
+}
 /// Drills.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListDrillsResponse {
@@ -3049,6 +3749,16 @@ pub struct ListDrillsResponse {
     /// Empty at the end.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListDrillsResponse {
+    const NAME: &'static str = "ListDrillsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListDrillsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListDrillsResponse".into()
+    }
 }
 /// Faults injected on purpose, for a while.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -3109,6 +3819,16 @@ pub mod drill {
             Trickle(::prost_types::Duration),
         }
     }
+    impl ::prost::Name for Fault {
+        const NAME: &'static str = "Fault";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.Drill.Fault".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.Drill.Fault".into()
+        }
+    }
     /// What came of a drill.
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Verdict {
@@ -3127,6 +3847,16 @@ pub mod drill {
         /// Whether users would not have noticed.
         #[prost(bool, tag = "5")]
         pub passed: bool,
+    }
+    impl ::prost::Name for Verdict {
+        const NAME: &'static str = "Verdict";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.Drill.Verdict".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.Drill.Verdict".into()
+        }
     }
     /// How far a drill is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -3160,6 +3890,16 @@ pub mod drill {
                 _ => None,
             }
         }
+    }
+}
+impl ::prost::Name for Drill {
+    const NAME: &'static str = "Drill";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Drill".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Drill".into()
     }
 }
 /// Generated client implementations.
@@ -3731,6 +4471,16 @@ pub struct RouteFailure {
     #[prost(message, optional, tag = "4")]
     pub total_cost: ::core::option::Option<Cost>,
 }
+impl ::prost::Name for RouteFailure {
+    const NAME: &'static str = "RouteFailure";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RouteFailure".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RouteFailure".into()
+    }
+}
 /// Added to the details of a failed vendor call between adapter and router: how far it got.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CallFailure {
@@ -3755,6 +4505,16 @@ pub struct CallFailure {
     /// The vendor is simulated.
     #[prost(bool, tag = "7")]
     pub simulated: bool,
+}
+impl ::prost::Name for CallFailure {
+    const NAME: &'static str = "CallFailure";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CallFailure".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CallFailure".into()
+    }
 }
 /// Every reason that google.rpc.ErrorInfo.reason can have, without the prefix ERROR_REASON\_. The ErrorInfo's domain
 /// is `signalbox`.

@@ -81,10 +81,12 @@ fn generate(root: &Path) -> Result<Generated> {
     // Comments stay in the descriptor set: reflection shows a stranger the contract's own words.
     let descriptors = protox::compile(&sources, [&proto_dir]).map_err(|error| format!("{error:?}"))?;
     fs::write(out.path().join(DESCRIPTOR), descriptors.encode_to_vec())?;
+    let mut config = tonic_prost_build::Config::new();
+    config.enable_type_names();
     tonic_prost_build::configure()
         .out_dir(out.path())
         .bytes(".")
-        .compile_fds(descriptors)?;
+        .compile_fds_with_config(descriptors, config)?;
     for name in read_generated(out.path())?
         .keys()
         .filter(|name| name.ends_with(".rs"))

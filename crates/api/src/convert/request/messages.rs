@@ -1,0 +1,250 @@
+//! The conversation.
+
+use crate::{
+    convert::{
+        answer::part_to_proto,
+        enums,
+        validate::{Violations, known_enum},
+    },
+    v1,
+};
+use signalbox_types::{Image, ImageSource, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+
+/// The image types that every vendor with image input takes.
+const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// Reads the turns, in order; a tool result must answer a call made before it.
+pub(super) fn read(wire: Vec<v1::Message>, violations: &mut Violations) -> Vec<Message> {
+    violations.check(
+        !wire.is_empty(),
+        || "messages",
+        || "is empty; send at least one user message",
+    );
+    let ends_with_user = wire.last().is_none_or(|last| last.role() == v1::Role::User);
+    violations.check(
+        ends_with_user,
+        || "messages",
+        || "must end with a user message (ROLE_USER)",
+    );
+    let mut calls = Calls::default();
+    wire.into_iter()
+        .enumerate()
+        .map(|(index, message)| read_message(message, index, &mut calls, violations))
+        .collect()
+}
+
+/// Ids and names of the tool calls seen so far.
+#[derive(Default)]
+struct Calls(Vec<(String, String)>);
+
+fn read_message(wire: v1::Message, index: usize, calls: &mut Calls, violations: &mut Violations) -> Message {
+    let role = match v1::Role::try_from(wire.role) {
+        Ok(v1::Role::User) => Role::User,
+        Ok(v1::Role::Assistant) => Role::Assistant,
+        _ => {
+            violations.add(
+                format!("messages[{index}].role"),
+                "must be ROLE_USER or ROLE_ASSISTANT",
+            );
+            Role::User
+        }
+    };
+    violations.check(
+        !wire.content.is_empty(),
+        || format!("messages[{index}].content"),
+        || "is empty",
+    );
+    let mut reader = PartReader {
+        role,
+        message: index,
+        part: 0,
+        calls,
+        violations,
+    };
+    let mut parts = Vec::with_capacity(wire.content.len());
+    for (part, wire) in wire.content.into_iter().enumerate() {
+        reader.part = part;
+        parts.extend(reader.read(wire));
+    }
+    Message { role, parts }
+}
+
+/// Reads the parts of one turn; knows where it is, to name the field.
+struct PartReader<'a> {
+    role: Role,
+    message: usize,
+    part: usize,
+    calls: &'a mut Calls,
+    violations: &'a mut Violations,
+}
+
+impl PartReader<'_> {
+    fn check(&mut self, holds: bool, field: &str, description: &str) {
+        let (message, part) = (self.message, self.part);
+        self.violations.check(
+            holds,
+            || {
+                format!(
+                    "messages[{message}].content[{part}]{}{field}",
+                    if field.is_empty() { "" } else { "." }
+                )
+            },
+            || description,
+        );
+    }
+
+    fn read(&mut self, wire: v1::Part) -> Option<Part> {
+        use v1::part::Part as Wire;
+        let purpose = known_enum(wire.purpose, "purpose", self.violations);
+        let Some(part) = wire.part else {
+            self.check(
+                false,
+                "",
+                "has no text, image, tool_call, tool_result or reasoning",
+            );
+            return None;
+        };
+        Some(match part {
+            Wire::Text(text) => {
+                self.check(!text.is_empty(), "text", "is empty");
+                Part::Text {
+                    text,
+                    purpose: enums::purpose_from_proto(purpose),
+                }
+            }
+            Wire::Image(image) => Part::Image(self.read_image(image)?),
+            Wire::ToolCall(call) => Part::ToolCall(self.read_call(call)),
+            Wire::ToolResult(result) => Part::ToolResult(self.read_result(result)),
+            Wire::Reasoning(reasoning) => {
+                self.check(
+                    self.role == Role::Assistant,
+                    "reasoning",
+                    "is allowed in assistant messages only",
+                );
+                Part::Reasoning(Reasoning {
+                    text: reasoning.text,
+                    signature: non_empty(reasoning.signature),
+                    redacted: reasoning.redacted,
+                    vendor: reasoning.vendor,
+                })
+            }
+        })
+    }
+
+    fn read_image(&mut self, image: v1::Image) -> Option<Image> {
+        self.check(
+            self.role == Role::User,
+            "image",
+            "is allowed in user messages only",
+        );
+        let detail = enums::detail_from_proto(known_enum(image.detail, "image.detail", self.violations));
+        let source = match image.source {
+            Some(v1::image::Source::Data(data)) => {
+                self.check(!data.is_empty(), "image.data", "is empty");
+                let known = IMAGE_TYPES.contains(&image.media_type.as_str());
+                self.check(
+                    known,
+                    "image.media_type",
+                    "must be image/png, image/jpeg, image/gif or image/webp",
+                );
+                ImageSource::Inline {
+                    media_type: image.media_type,
+                    data,
+                }
+            }
+            Some(v1::image::Source::Url(url)) => {
+                self.check(
+                    url.starts_with("https://"),
+                    "image.url",
+                    "must start with https://; send bytes in data",
+                );
+                ImageSource::Url(url)
+            }
+            None => {
+                self.check(false, "image", "has neither data nor url");
+                return None;
+            }
+        };
+        Some(Image { source, detail })
+    }
+
+    fn read_call(&mut self, call: v1::ToolCall) -> ToolCall {
+        self.check(
+            self.role == Role::Assistant,
+            "tool_call",
+            "is allowed in assistant messages only",
+        );
+        self.check(!call.id.is_empty(), "tool_call.id", "is empty");
+        self.check(!call.name.is_empty(), "tool_call.name", "is empty");
+        let arguments = if call.arguments.trim().is_empty() {
+            "{}".to_owned()
+        } else {
+            call.arguments
+        };
+        let is_object =
+            serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&arguments).is_ok();
+        self.check(
+            is_object,
+            "tool_call.arguments",
+            "must be the JSON text of an object",
+        );
+        self.calls.0.push((call.id.clone(), call.name.clone()));
+        ToolCall {
+            id: call.id,
+            name: call.name,
+            arguments,
+            signature: non_empty(call.signature),
+        }
+    }
+
+    fn read_result(&mut self, result: v1::ToolResult) -> ToolResult {
+        self.check(
+            self.role == Role::User,
+            "tool_result",
+            "is allowed in user messages only",
+        );
+        let call = self
+            .calls
+            .0
+            .iter()
+            .rev()
+            .find(|(id, _)| *id == result.tool_call_id);
+        let name = match call {
+            Some((_, name)) if result.name.is_empty() => name.clone(),
+            _ => result.name,
+        };
+        let answers_a_call = call.is_some();
+        self.check(
+            answers_a_call,
+            "tool_result.tool_call_id",
+            "answers no tool_call of an earlier message",
+        );
+        ToolResult {
+            tool_call_id: result.tool_call_id,
+            name,
+            content: result.content,
+            is_error: result.is_error,
+        }
+    }
+}
+
+fn non_empty(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// The turns on the wire.
+pub(super) fn write(messages: Vec<Message>) -> Vec<v1::Message> {
+    messages
+        .into_iter()
+        .map(|message| {
+            let role = match message.role {
+                Role::User => v1::Role::User,
+                Role::Assistant => v1::Role::Assistant,
+            };
+            v1::Message {
+                role: role as i32,
+                content: message.parts.into_iter().map(part_to_proto).collect(),
+            }
+        })
+        .collect()
+}
