@@ -1,11 +1,13 @@
 # Everything a contributor does here. `make` alone lists it.
 #
-# CI runs `make lint fuzz test` through .ci/run, so what passes here passes there.
+# CI runs `make lint`, `make fuzz` and `make test` through .ci/run, so what passes here passes there.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# Cargo uses all cores by itself.
+.NOTPARALLEL:
 
 # What tools/install.sh brought comes first, so that versions are the pinned ones.
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
@@ -17,8 +19,8 @@ FUZZ_SECONDS ?= 60
 BASELINE := proto/baseline.binpb
 
 .PHONY: help
-help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+help:
+	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 ##@ Use
 
@@ -59,15 +61,19 @@ bench: ## Measure against a direct call and other gateways; rewrites the tables 
 ##@ Check
 
 .PHONY: lint
-lint: lint-format lint-rings lint-proto lint-licences lint-rust ## Format, clippy, rings, contract, licences
+lint: lint-format lint-rings lint-proto lint-licences lint-rust lint-docs ## Everything below
 
 .PHONY: lint-format
-lint-format:
+lint-format: ## Format of the Rust code
 	cargo fmt --all --check
 
 .PHONY: lint-rust
-lint-rust:
+lint-rust: ## Compiler and clippy warnings, in tests too
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
+
+.PHONY: lint-docs
+lint-docs: ## Doc comments: broken links, bad markup
+	RUSTDOCFLAGS='--deny warnings' cargo doc --locked --workspace --no-deps --quiet
 
 .PHONY: lint-rings
 lint-rings: ## Which crate may use which, and the core's purity
