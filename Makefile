@@ -17,6 +17,8 @@ PROFILE ?= dev
 # Seconds per fuzz target.
 FUZZ_SECONDS ?= 60
 BASELINE := proto/baseline.binpb
+# As the alias in .cargo/config.toml, but a check must not repair Cargo.lock in passing.
+XTASK := cargo run --quiet --locked --package xtask --
 
 .PHONY: help
 help:
@@ -77,19 +79,19 @@ lint-docs: ## Doc comments: broken links, bad markup
 
 .PHONY: lint-rings
 lint-rings: ## Which crate may use which, and the core's purity
-	cargo xtask rings
-	cargo xtask files
+	$(XTASK) rings
+	$(XTASK) files
 
 .PHONY: lint-proto
 lint-proto: lint-tools ## The contract: style, generated code, and compatibility with the last release
 	buf lint
 	buf format --diff --exit-code
 	buf breaking --against $(BASELINE)
-	cargo xtask proto --check
+	$(XTASK) proto --check
 
 .PHONY: lint-licences
 lint-licences: lint-tools ## Licences, banned crates and sources of all dependencies
-	cargo deny --log-level error check licenses bans sources
+	cargo deny --locked --log-level error check licenses bans sources
 
 .PHONY: lint-tools
 lint-tools:
