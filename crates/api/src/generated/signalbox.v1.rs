@@ -678,6 +678,15 @@ pub struct CacheEffect {
     /// What the original answer had cost.
     #[prost(message, optional, tag = "5")]
     pub saved: ::core::option::Option<Cost>,
+    /// Entry that was served, to be named in CacheService.ReportHit.
+    #[prost(string, tag = "6")]
+    pub entry_id: ::prost::alloc::string::String,
+    /// Tokens of the original answer.
+    #[prost(message, optional, tag = "7")]
+    pub saved_usage: ::core::option::Option<TokenUsage>,
+    /// Time the original answer had taken beyond this one.
+    #[prost(message, optional, tag = "8")]
+    pub saved_latency: ::core::option::Option<::prost_types::Duration>,
 }
 /// Nested message and enum types in `CacheEffect`.
 pub mod cache_effect {
@@ -768,6 +777,8 @@ pub mod budget_effect {
         Downgraded = 2,
         /// Admitted on free models only.
         FreeOnly = 3,
+        /// Admitted for a cached answer or the batch lane only.
+        CacheOrBatchOnly = 4,
     }
     impl Outcome {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -780,6 +791,7 @@ pub mod budget_effect {
                 Self::Admitted => "OUTCOME_ADMITTED",
                 Self::Downgraded => "OUTCOME_DOWNGRADED",
                 Self::FreeOnly => "OUTCOME_FREE_ONLY",
+                Self::CacheOrBatchOnly => "OUTCOME_CACHE_OR_BATCH_ONLY",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -789,6 +801,7 @@ pub mod budget_effect {
                 "OUTCOME_ADMITTED" => Some(Self::Admitted),
                 "OUTCOME_DOWNGRADED" => Some(Self::Downgraded),
                 "OUTCOME_FREE_ONLY" => Some(Self::FreeOnly),
+                "OUTCOME_CACHE_OR_BATCH_ONLY" => Some(Self::CacheOrBatchOnly),
                 _ => None,
             }
         }
@@ -4656,5 +4669,8122 @@ impl ErrorReason {
             "ERROR_REASON_INTERNAL" => Some(Self::Internal),
             _ => None,
         }
+    }
+}
+/// A set of requests handed in together.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchJob {
+    /// Your id: 1 to 64 of a-z, A-Z, 0-9, `_`, `-`. The same id again gives the job that exists. Made up when empty.
+    #[prost(string, tag = "1")]
+    pub job_id: ::prost::alloc::string::String,
+    /// Whose. Must agree with the API key where there is one. Items need not repeat it, and may not name another.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Scene of items that name none.
+    #[prost(string, tag = "3")]
+    pub scene: ::prost::alloc::string::String,
+    /// Reference of items that name none.
+    #[prost(string, tag = "4")]
+    pub reference: ::prost::alloc::string::String,
+    /// How long it may take; unset for 24 hours, at least the vendors' own window. Items not done by then expire.
+    #[prost(message, optional, tag = "5")]
+    pub completion_window: ::core::option::Option<::prost_types::Duration>,
+    /// How far it is. Set by the service, as is everything below.
+    #[prost(enumeration = "batch_job::State", tag = "6")]
+    pub state: i32,
+    /// Its items.
+    #[prost(message, optional, tag = "7")]
+    pub counts: ::core::option::Option<batch_job::Counts>,
+    /// Where its items are.
+    #[prost(message, repeated, tag = "8")]
+    pub windows: ::prost::alloc::vec::Vec<BatchWindow>,
+    /// What was reserved for it at most.
+    #[prost(message, optional, tag = "9")]
+    pub reserved: ::core::option::Option<Cost>,
+    /// What it has cost until now.
+    #[prost(message, optional, tag = "10")]
+    pub cost: ::core::option::Option<Cost>,
+    /// When it was handed in.
+    #[prost(message, optional, tag = "11")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When the completion window ends.
+    #[prost(message, optional, tag = "12")]
+    pub complete_by_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When its last item ended; unset before.
+    #[prost(message, optional, tag = "13")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When its results are removed; unset before it has ended.
+    #[prost(message, optional, tag = "14")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Nested message and enum types in `BatchJob`.
+pub mod batch_job {
+    /// Items by how far they are. Some vendors show no progress before a window has ended.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Counts {
+        /// All.
+        #[prost(uint64, tag = "1")]
+        pub total: u64,
+        /// Waiting for a window.
+        #[prost(uint64, tag = "2")]
+        pub queued: u64,
+        /// At a vendor.
+        #[prost(uint64, tag = "3")]
+        pub running: u64,
+        /// With an answer.
+        #[prost(uint64, tag = "4")]
+        pub succeeded: u64,
+        /// With an error.
+        #[prost(uint64, tag = "5")]
+        pub failed: u64,
+        /// Stopped before they were answered.
+        #[prost(uint64, tag = "6")]
+        pub cancelled: u64,
+        /// Not answered in time.
+        #[prost(uint64, tag = "7")]
+        pub expired: u64,
+    }
+    impl ::prost::Name for Counts {
+        const NAME: &'static str = "Counts";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.BatchJob.Counts".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.BatchJob.Counts".into()
+        }
+    }
+    /// How far a job is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum State {
+        /// Not said.
+        Unspecified = 0,
+        /// Items wait for their windows or are at vendors.
+        Running = 1,
+        /// It is being stopped; vendors may take minutes.
+        Cancelling = 2,
+        /// Every item has a result, good or bad.
+        Ended = 3,
+    }
+    impl State {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STATE_UNSPECIFIED",
+                Self::Running => "STATE_RUNNING",
+                Self::Cancelling => "STATE_CANCELLING",
+                Self::Ended => "STATE_ENDED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
+                "STATE_RUNNING" => Some(Self::Running),
+                "STATE_CANCELLING" => Some(Self::Cancelling),
+                "STATE_ENDED" => Some(Self::Ended),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for BatchJob {
+    const NAME: &'static str = "BatchJob";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BatchJob".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BatchJob".into()
+    }
+}
+/// Items for one vendor and model that travel together.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BatchWindow {
+    /// Its id.
+    #[prost(string, tag = "1")]
+    pub window_id: ::prost::alloc::string::String,
+    /// Vendor entry.
+    #[prost(string, tag = "2")]
+    pub vendor: ::prost::alloc::string::String,
+    /// Model.
+    #[prost(string, tag = "3")]
+    pub model: ::prost::alloc::string::String,
+    /// How far it is.
+    #[prost(enumeration = "batch_window::State", tag = "4")]
+    pub state: i32,
+    /// Items of this job in it; it may hold other jobs' too.
+    #[prost(uint64, tag = "5")]
+    pub items: u64,
+    /// The vendor's id of the batch; empty before it is handed over, and for vendors called as usual.
+    #[prost(string, tag = "6")]
+    pub vendor_batch_id: ::prost::alloc::string::String,
+    /// When it was, or will be at the latest, handed over.
+    #[prost(message, optional, tag = "7")]
+    pub submit_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When the vendor gives up on it; unset before it is handed over.
+    #[prost(message, optional, tag = "8")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it ended; unset before.
+    #[prost(message, optional, tag = "9")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Why the vendor refused it whole, as ErrorInfo.reason; its items are then routed again. Empty otherwise.
+    #[prost(string, tag = "10")]
+    pub error_reason: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `BatchWindow`.
+pub mod batch_window {
+    /// How far a window is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum State {
+        /// Not said.
+        Unspecified = 0,
+        /// It is being filled.
+        Open = 1,
+        /// The vendor has it.
+        Submitted = 2,
+        /// The vendor is done and the results are here.
+        Ended = 3,
+        /// The vendor refused it whole.
+        Refused = 4,
+    }
+    impl State {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STATE_UNSPECIFIED",
+                Self::Open => "STATE_OPEN",
+                Self::Submitted => "STATE_SUBMITTED",
+                Self::Ended => "STATE_ENDED",
+                Self::Refused => "STATE_REFUSED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
+                "STATE_OPEN" => Some(Self::Open),
+                "STATE_SUBMITTED" => Some(Self::Submitted),
+                "STATE_ENDED" => Some(Self::Ended),
+                "STATE_REFUSED" => Some(Self::Refused),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for BatchWindow {
+    const NAME: &'static str = "BatchWindow";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BatchWindow".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BatchWindow".into()
+    }
+}
+/// One request of a job.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchItem {
+    /// Your id, unique in the job: 1 to 64 of a-z, A-Z, 0-9, `_`, `-`. Required.
+    #[prost(string, tag = "1")]
+    pub item_id: ::prost::alloc::string::String,
+    /// What is asked. Its `lane` and `timeout` are ignored. Exactly one. Required.
+    #[prost(oneof = "batch_item::Request", tags = "2, 3")]
+    pub request: ::core::option::Option<batch_item::Request>,
+}
+/// Nested message and enum types in `BatchItem`.
+pub mod batch_item {
+    /// What is asked. Its `lane` and `timeout` are ignored. Exactly one. Required.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Request {
+        /// An answer.
+        #[prost(message, tag = "2")]
+        Generate(super::GenerateRequest),
+        /// Vectors.
+        #[prost(message, tag = "3")]
+        Embed(super::EmbedRequest),
+    }
+}
+impl ::prost::Name for BatchItem {
+    const NAME: &'static str = "BatchItem";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BatchItem".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BatchItem".into()
+    }
+}
+/// A piece of a job.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitBatchJobRequest {
+    /// The settings. In the first message only; required there.
+    #[prost(message, optional, tag = "1")]
+    pub job: ::core::option::Option<BatchJob>,
+    /// More items. At least one in all.
+    #[prost(message, repeated, tag = "2")]
+    pub items: ::prost::alloc::vec::Vec<BatchItem>,
+}
+impl ::prost::Name for SubmitBatchJobRequest {
+    const NAME: &'static str = "SubmitBatchJobRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.SubmitBatchJobRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.SubmitBatchJobRequest".into()
+    }
+}
+/// A job was accepted.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitBatchJobResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub job: ::core::option::Option<BatchJob>,
+}
+impl ::prost::Name for SubmitBatchJobResponse {
+    const NAME: &'static str = "SubmitBatchJobResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.SubmitBatchJobResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.SubmitBatchJobResponse".into()
+    }
+}
+/// Asks for one job.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBatchJobRequest {
+    /// BatchJob.job_id. Required.
+    #[prost(string, tag = "1")]
+    pub job_id: ::prost::alloc::string::String,
+    /// Whose. Required for admin keys.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for GetBatchJobRequest {
+    const NAME: &'static str = "GetBatchJobRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetBatchJobRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetBatchJobRequest".into()
+    }
+}
+/// One job.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetBatchJobResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub job: ::core::option::Option<BatchJob>,
+}
+impl ::prost::Name for GetBatchJobResponse {
+    const NAME: &'static str = "GetBatchJobResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetBatchJobResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetBatchJobResponse".into()
+    }
+}
+/// Asks for jobs.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListBatchJobsRequest {
+    /// Whose; empty for all that the key may see.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Only these states; empty for all.
+    #[prost(enumeration = "batch_job::State", repeated, tag = "2")]
+    pub states: ::prost::alloc::vec::Vec<i32>,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListBatchJobsRequest {
+    const NAME: &'static str = "ListBatchJobsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListBatchJobsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListBatchJobsRequest".into()
+    }
+}
+/// Jobs.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListBatchJobsResponse {
+    /// Newest first. Without their windows: see GetBatchJob.
+    #[prost(message, repeated, tag = "1")]
+    pub jobs: ::prost::alloc::vec::Vec<BatchJob>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListBatchJobsResponse {
+    const NAME: &'static str = "ListBatchJobsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListBatchJobsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListBatchJobsResponse".into()
+    }
+}
+/// Stops a job.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CancelBatchJobRequest {
+    /// BatchJob.job_id. Required.
+    #[prost(string, tag = "1")]
+    pub job_id: ::prost::alloc::string::String,
+    /// Whose. Required for admin keys.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for CancelBatchJobRequest {
+    const NAME: &'static str = "CancelBatchJobRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CancelBatchJobRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CancelBatchJobRequest".into()
+    }
+}
+/// A job is being stopped.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CancelBatchJobResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub job: ::core::option::Option<BatchJob>,
+}
+impl ::prost::Name for CancelBatchJobResponse {
+    const NAME: &'static str = "CancelBatchJobResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CancelBatchJobResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CancelBatchJobResponse".into()
+    }
+}
+/// Asks for results.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StreamBatchResultsRequest {
+    /// BatchJob.job_id. Required.
+    #[prost(string, tag = "1")]
+    pub job_id: ::prost::alloc::string::String,
+    /// Whose. Required for admin keys.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// StreamBatchResultsResponse.resume_token of the last result you have; empty for all.
+    #[prost(string, tag = "3")]
+    pub resume_token: ::prost::alloc::string::String,
+    /// Wait for results to come until the job has ended. Otherwise the stream ends after what is there.
+    #[prost(bool, tag = "4")]
+    pub follow: bool,
+}
+impl ::prost::Name for StreamBatchResultsRequest {
+    const NAME: &'static str = "StreamBatchResultsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamBatchResultsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamBatchResultsRequest".into()
+    }
+}
+/// One result.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StreamBatchResultsResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub result: ::core::option::Option<BatchResult>,
+    /// Give this to go on after it.
+    #[prost(string, tag = "2")]
+    pub resume_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for StreamBatchResultsResponse {
+    const NAME: &'static str = "StreamBatchResultsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamBatchResultsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamBatchResultsResponse".into()
+    }
+}
+/// What came of an item.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchResult {
+    /// BatchItem.item_id.
+    #[prost(string, tag = "1")]
+    pub item_id: ::prost::alloc::string::String,
+    /// When the item ended.
+    #[prost(message, optional, tag = "5")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// What came.
+    #[prost(oneof = "batch_result::Outcome", tags = "2, 3, 4")]
+    pub outcome: ::core::option::Option<batch_result::Outcome>,
+}
+/// Nested message and enum types in `BatchResult`.
+pub mod batch_result {
+    /// What came.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// An answer, at the vendor's batch price.
+        #[prost(message, tag = "2")]
+        Generate(super::GenerateResponse),
+        /// Vectors.
+        #[prost(message, tag = "3")]
+        Embed(super::EmbedResponse),
+        /// Neither.
+        #[prost(message, tag = "4")]
+        Error(super::BatchItemError),
+    }
+}
+impl ::prost::Name for BatchResult {
+    const NAME: &'static str = "BatchResult";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BatchResult".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BatchResult".into()
+    }
+}
+/// Why an item has no answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchItemError {
+    /// How it ended.
+    #[prost(enumeration = "batch_item_error::Kind", tag = "1")]
+    pub kind: i32,
+    /// As ErrorInfo.reason; CANCELLED or DEADLINE_EXCEEDED when it was stopped or not answered in time.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// What happened and what to do.
+    #[prost(string, tag = "3")]
+    pub message: ::prost::alloc::string::String,
+    /// What was tried and what it cost.
+    #[prost(message, optional, tag = "4")]
+    pub failure: ::core::option::Option<RouteFailure>,
+}
+/// Nested message and enum types in `BatchItemError`.
+pub mod batch_item_error {
+    /// How an item ended without an answer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Kind {
+        /// Not said.
+        Unspecified = 0,
+        /// It failed.
+        Failed = 1,
+        /// It was stopped.
+        Cancelled = 2,
+        /// It was not answered in time.
+        Expired = 3,
+    }
+    impl Kind {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "KIND_UNSPECIFIED",
+                Self::Failed => "KIND_FAILED",
+                Self::Cancelled => "KIND_CANCELLED",
+                Self::Expired => "KIND_EXPIRED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "KIND_UNSPECIFIED" => Some(Self::Unspecified),
+                "KIND_FAILED" => Some(Self::Failed),
+                "KIND_CANCELLED" => Some(Self::Cancelled),
+                "KIND_EXPIRED" => Some(Self::Expired),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for BatchItemError {
+    const NAME: &'static str = "BatchItemError";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BatchItemError".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BatchItemError".into()
+    }
+}
+/// Generated client implementations.
+pub mod batch_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::http::Uri;
+    use tonic::codegen::*;
+    /// The batch lane: work that can wait, at the vendors' batch prices.
+    ///
+    /// A job is a set of requests handed in together. Signalbox routes each, gathers those for the same vendor and model
+    /// into windows, and hands each window to the vendor's batch endpoint. Vendors without one are called as usual, a few
+    /// at a time. The worst case of the whole job is reserved at submission; each item is settled as it ends.
+    #[derive(Debug, Clone)]
+    pub struct BatchServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl BatchServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> BatchServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> BatchServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                    http::Request<tonic::body::Body>,
+                    Response = http::Response<
+                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                    >,
+                >,
+            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
+                Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            BatchServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Hands in a job. Send its settings in the first message and items in any number of messages: the job is accepted
+        /// whole when you half-close, or not at all.
+        pub async fn submit_batch_job(
+            &mut self,
+            request: impl tonic::IntoStreamingRequest<Message = super::SubmitBatchJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::SubmitBatchJobResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/SubmitBatchJob");
+            let mut req = request.into_streaming_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BatchService", "SubmitBatchJob"));
+            self.inner.client_streaming(req, path, codec).await
+        }
+        /// One job and how far it is.
+        pub async fn get_batch_job(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetBatchJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetBatchJobResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/GetBatchJob");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BatchService", "GetBatchJob"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Jobs, newest first.
+        pub async fn list_batch_jobs(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListBatchJobsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListBatchJobsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/ListBatchJobs");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BatchService", "ListBatchJobs"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Stops a job. Items that the vendor finishes all the same are kept and paid for.
+        pub async fn cancel_batch_job(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CancelBatchJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::CancelBatchJobResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/CancelBatchJob");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BatchService", "CancelBatchJob"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A job's results, in the order in which they came.
+        pub async fn stream_batch_results(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StreamBatchResultsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::StreamBatchResultsResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/StreamBatchResults");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BatchService", "StreamBatchResults"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod batch_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with BatchServiceServer.
+    #[async_trait]
+    pub trait BatchService: std::marker::Send + std::marker::Sync + 'static {
+        /// Hands in a job. Send its settings in the first message and items in any number of messages: the job is accepted
+        /// whole when you half-close, or not at all.
+        async fn submit_batch_job(
+            &self,
+            request: tonic::Request<tonic::Streaming<super::SubmitBatchJobRequest>>,
+        ) -> std::result::Result<tonic::Response<super::SubmitBatchJobResponse>, tonic::Status>;
+        /// One job and how far it is.
+        async fn get_batch_job(
+            &self,
+            request: tonic::Request<super::GetBatchJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetBatchJobResponse>, tonic::Status>;
+        /// Jobs, newest first.
+        async fn list_batch_jobs(
+            &self,
+            request: tonic::Request<super::ListBatchJobsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListBatchJobsResponse>, tonic::Status>;
+        /// Stops a job. Items that the vendor finishes all the same are kept and paid for.
+        async fn cancel_batch_job(
+            &self,
+            request: tonic::Request<super::CancelBatchJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::CancelBatchJobResponse>, tonic::Status>;
+        /// Server streaming response type for the StreamBatchResults method.
+        type StreamBatchResultsStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::StreamBatchResultsResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// A job's results, in the order in which they came.
+        async fn stream_batch_results(
+            &self,
+            request: tonic::Request<super::StreamBatchResultsRequest>,
+        ) -> std::result::Result<tonic::Response<Self::StreamBatchResultsStream>, tonic::Status>;
+    }
+    /// The batch lane: work that can wait, at the vendors' batch prices.
+    ///
+    /// A job is a set of requests handed in together. Signalbox routes each, gathers those for the same vendor and model
+    /// into windows, and hands each window to the vendor's batch endpoint. Vendors without one are called as usual, a few
+    /// at a time. The worst case of the whole job is reserved at submission; each item is settled as it ends.
+    #[derive(Debug)]
+    pub struct BatchServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> BatchServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for BatchServiceServer<T>
+    where
+        T: BatchService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/signalbox.v1.BatchService/SubmitBatchJob" => {
+                    #[allow(non_camel_case_types)]
+                    struct SubmitBatchJobSvc<T: BatchService>(pub Arc<T>);
+                    impl<T: BatchService> tonic::server::ClientStreamingService<super::SubmitBatchJobRequest>
+                        for SubmitBatchJobSvc<T>
+                    {
+                        type Response = super::SubmitBatchJobResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<tonic::Streaming<super::SubmitBatchJobRequest>>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BatchService>::submit_batch_job(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SubmitBatchJobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.client_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BatchService/GetBatchJob" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetBatchJobSvc<T: BatchService>(pub Arc<T>);
+                    impl<T: BatchService> tonic::server::UnaryService<super::GetBatchJobRequest> for GetBatchJobSvc<T> {
+                        type Response = super::GetBatchJobResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetBatchJobRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BatchService>::get_batch_job(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetBatchJobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BatchService/ListBatchJobs" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListBatchJobsSvc<T: BatchService>(pub Arc<T>);
+                    impl<T: BatchService> tonic::server::UnaryService<super::ListBatchJobsRequest> for ListBatchJobsSvc<T> {
+                        type Response = super::ListBatchJobsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListBatchJobsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BatchService>::list_batch_jobs(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListBatchJobsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BatchService/CancelBatchJob" => {
+                    #[allow(non_camel_case_types)]
+                    struct CancelBatchJobSvc<T: BatchService>(pub Arc<T>);
+                    impl<T: BatchService> tonic::server::UnaryService<super::CancelBatchJobRequest> for CancelBatchJobSvc<T> {
+                        type Response = super::CancelBatchJobResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CancelBatchJobRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BatchService>::cancel_batch_job(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CancelBatchJobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BatchService/StreamBatchResults" => {
+                    #[allow(non_camel_case_types)]
+                    struct StreamBatchResultsSvc<T: BatchService>(pub Arc<T>);
+                    impl<T: BatchService>
+                        tonic::server::ServerStreamingService<super::StreamBatchResultsRequest>
+                        for StreamBatchResultsSvc<T>
+                    {
+                        type Response = super::StreamBatchResultsResponse;
+                        type ResponseStream = T::StreamBatchResultsStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StreamBatchResultsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BatchService>::stream_batch_results(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StreamBatchResultsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => Box::pin(async move {
+                    let mut response = http::Response::new(tonic::body::Body::default());
+                    let headers = response.headers_mut();
+                    headers.insert(
+                        tonic::Status::GRPC_STATUS,
+                        (tonic::Code::Unimplemented as i32).into(),
+                    );
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
+                    Ok(response)
+                }),
+            }
+        }
+    }
+    impl<T> Clone for BatchServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "signalbox.v1.BatchService";
+    impl<T> tonic::server::NamedService for BatchServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// The account of one request with its attempts: what goes over the bus and into the store.
+///
+/// Exactly one is written for each accepted request, whatever its end, and one for each health probe. It stands
+/// alone: nothing has to be looked up to bill or to explain it. It holds no prompt, no answer and no secret. On NATS
+/// its `event_id` is the `Nats-Msg-Id`. Durations are whole microseconds.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UsageEvent {
+    /// Version of this message's meaning; now 1. It rises only when a reader that skips fields it does not know would
+    /// account wrongly; a reader that meets a higher one than it knows must set the event aside, not guess.
+    #[prost(uint32, tag = "1")]
+    pub schema_version: u32,
+    /// Unique. A second event with the same id is a repeat of the first and counts once.
+    #[prost(string, tag = "2")]
+    pub event_id: ::prost::alloc::string::String,
+    /// GenerateRequest.request_id, or the one made up. A client may have used it more than once.
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Trace the request belongs to, 32 hex digits; empty when it was not traced.
+    #[prost(string, tag = "4")]
+    pub trace_id: ::prost::alloc::string::String,
+    /// Who pays. Health probes are on the tenant `signalbox`.
+    #[prost(string, tag = "5")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// ApiKey.key_id of the key used; empty without authentication.
+    #[prost(string, tag = "6")]
+    pub key_id: ::prost::alloc::string::String,
+    /// GenerateRequest.scene.
+    #[prost(string, tag = "7")]
+    pub scene: ::prost::alloc::string::String,
+    /// GenerateRequest.task_type, or the one found for it.
+    #[prost(string, tag = "8")]
+    pub task_type: ::prost::alloc::string::String,
+    /// GenerateRequest.locale.
+    #[prost(string, tag = "9")]
+    pub locale: ::prost::alloc::string::String,
+    /// GenerateRequest.reference.
+    #[prost(string, tag = "10")]
+    pub reference: ::prost::alloc::string::String,
+    /// Now or later.
+    #[prost(enumeration = "Lane", tag = "11")]
+    pub lane: i32,
+    /// What was asked.
+    #[prost(enumeration = "usage_event::Operation", tag = "12")]
+    pub operation: i32,
+    /// Alias, tier or model asked for, as GenerateRequest.model; empty when the task type or the default decided.
+    #[prost(string, tag = "13")]
+    pub requested_model: ::prost::alloc::string::String,
+    /// Vendor entry that served; for a cache hit the one that had made the answer. Empty when nobody served.
+    #[prost(string, tag = "14")]
+    pub vendor: ::prost::alloc::string::String,
+    /// Model asked of it.
+    #[prost(string, tag = "15")]
+    pub model: ::prost::alloc::string::String,
+    /// Model the vendor says answered.
+    #[prost(string, tag = "16")]
+    pub served_model: ::prost::alloc::string::String,
+    /// Why it served, in words, as in `first choice`, `fallback after VENDOR_TIMEOUT` or `exact hit`.
+    #[prost(string, tag = "17")]
+    pub route_reason: ::prost::alloc::string::String,
+    /// How the candidates were chosen.
+    #[prost(message, optional, tag = "18")]
+    pub decision: ::core::option::Option<Decision>,
+    /// Every model call made for the request, in order of their start, those that failed included.
+    #[prost(message, repeated, tag = "19")]
+    pub attempts: ::prost::alloc::vec::Vec<UsageAttempt>,
+    /// All attempts together. The source is the least certain of theirs.
+    #[prost(message, optional, tag = "20")]
+    pub usage: ::core::option::Option<TokenUsage>,
+    /// All attempts together. `unknown` when the cost of any is; `nano_eur` then is the sum of the others.
+    #[prost(message, optional, tag = "21")]
+    pub cost: ::core::option::Option<Cost>,
+    /// How it ended.
+    #[prost(enumeration = "usage_event::Outcome", tag = "22")]
+    pub outcome: i32,
+    /// Why it failed, as ErrorInfo.reason; empty when it succeeded.
+    #[prost(string, tag = "23")]
+    pub error_reason: ::prost::alloc::string::String,
+    /// Why the answer ended.
+    #[prost(enumeration = "FinishReason", tag = "24")]
+    pub finish_reason: i32,
+    /// What the cache did and saved.
+    #[prost(message, optional, tag = "25")]
+    pub cache: ::core::option::Option<CacheEffect>,
+    /// What the budget did.
+    #[prost(message, optional, tag = "26")]
+    pub budget: ::core::option::Option<BudgetEffect>,
+    /// The budgets that pay. Each is charged the whole of `cost`.
+    #[prost(message, repeated, tag = "27")]
+    pub charges: ::prost::alloc::vec::Vec<UsageCharge>,
+    /// When the request arrived.
+    #[prost(message, optional, tag = "28")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it ended.
+    #[prost(message, optional, tag = "29")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// From arrival to end.
+    #[prost(message, optional, tag = "30")]
+    pub latency: ::core::option::Option<::prost_types::Duration>,
+    /// From arrival to the first content. Streams only.
+    #[prost(message, optional, tag = "31")]
+    pub time_to_first_token: ::core::option::Option<::prost_types::Duration>,
+    /// The answer comes from a simulated vendor: nobody will send a bill.
+    #[prost(bool, tag = "32")]
+    pub simulated: bool,
+}
+/// Nested message and enum types in `UsageEvent`.
+pub mod usage_event {
+    /// What was asked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Operation {
+        /// Not said.
+        Unspecified = 0,
+        /// A whole answer.
+        Generate = 1,
+        /// A streamed answer.
+        StreamGenerate = 2,
+        /// Vectors.
+        Embed = 3,
+        /// Signalbox itself asked, to see whether the model is well.
+        Probe = 4,
+    }
+    impl Operation {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "OPERATION_UNSPECIFIED",
+                Self::Generate => "OPERATION_GENERATE",
+                Self::StreamGenerate => "OPERATION_STREAM_GENERATE",
+                Self::Embed => "OPERATION_EMBED",
+                Self::Probe => "OPERATION_PROBE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "OPERATION_UNSPECIFIED" => Some(Self::Unspecified),
+                "OPERATION_GENERATE" => Some(Self::Generate),
+                "OPERATION_STREAM_GENERATE" => Some(Self::StreamGenerate),
+                "OPERATION_EMBED" => Some(Self::Embed),
+                "OPERATION_PROBE" => Some(Self::Probe),
+                _ => None,
+            }
+        }
+    }
+    /// How a request ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Outcome {
+        /// Not said.
+        Unspecified = 0,
+        /// With an answer.
+        Succeeded = 1,
+        /// With an error; no attempts when it was refused before any call.
+        Failed = 2,
+        /// The caller went away. What was used until then is in `usage`.
+        Cancelled = 3,
+    }
+    impl Outcome {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "OUTCOME_UNSPECIFIED",
+                Self::Succeeded => "OUTCOME_SUCCEEDED",
+                Self::Failed => "OUTCOME_FAILED",
+                Self::Cancelled => "OUTCOME_CANCELLED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "OUTCOME_UNSPECIFIED" => Some(Self::Unspecified),
+                "OUTCOME_SUCCEEDED" => Some(Self::Succeeded),
+                "OUTCOME_FAILED" => Some(Self::Failed),
+                "OUTCOME_CANCELLED" => Some(Self::Cancelled),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for UsageEvent {
+    const NAME: &'static str = "UsageEvent";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UsageEvent".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UsageEvent".into()
+    }
+}
+/// One model call in a request's account.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UsageAttempt {
+    /// The call, its end, its usage and its cost.
+    #[prost(message, optional, tag = "1")]
+    pub attempt: ::core::option::Option<Attempt>,
+    /// What it was made for.
+    #[prost(enumeration = "usage_attempt::Kind", tag = "2")]
+    pub kind: i32,
+    /// Reason of the failure that led to this attempt, as ErrorInfo.reason; empty unless it is a retry or a switch.
+    #[prost(string, tag = "3")]
+    pub fallback_reason: ::prost::alloc::string::String,
+    /// Model the vendor says answered.
+    #[prost(string, tag = "4")]
+    pub served_model: ::prost::alloc::string::String,
+    /// When it began.
+    #[prost(message, optional, tag = "5")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// From its start to the first content. Streams only.
+    #[prost(message, optional, tag = "6")]
+    pub time_to_first_token: ::core::option::Option<::prost_types::Duration>,
+    /// The vendor is simulated.
+    #[prost(bool, tag = "7")]
+    pub simulated: bool,
+}
+/// Nested message and enum types in `UsageAttempt`.
+pub mod usage_attempt {
+    /// What a model call was made for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Kind {
+        /// Not said.
+        Unspecified = 0,
+        /// To answer the request.
+        Answer = 1,
+        /// To embed a text for the cache.
+        CacheEmbedding = 2,
+        /// To judge whether a cached answer fits.
+        CacheVerification = 3,
+        /// To check the text against content rules.
+        Moderation = 4,
+    }
+    impl Kind {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "KIND_UNSPECIFIED",
+                Self::Answer => "KIND_ANSWER",
+                Self::CacheEmbedding => "KIND_CACHE_EMBEDDING",
+                Self::CacheVerification => "KIND_CACHE_VERIFICATION",
+                Self::Moderation => "KIND_MODERATION",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "KIND_UNSPECIFIED" => Some(Self::Unspecified),
+                "KIND_ANSWER" => Some(Self::Answer),
+                "KIND_CACHE_EMBEDDING" => Some(Self::CacheEmbedding),
+                "KIND_CACHE_VERIFICATION" => Some(Self::CacheVerification),
+                "KIND_MODERATION" => Some(Self::Moderation),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for UsageAttempt {
+    const NAME: &'static str = "UsageAttempt";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UsageAttempt".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UsageAttempt".into()
+    }
+}
+/// A budget that pays for a request.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UsageCharge {
+    /// Budget.budget_id.
+    #[prost(string, tag = "1")]
+    pub budget_id: ::prost::alloc::string::String,
+    /// Period the request was admitted in, as BudgetStatus.period_id.
+    #[prost(string, tag = "2")]
+    pub period_id: ::prost::alloc::string::String,
+    /// Lease it was admitted from; empty when it was reserved on its own.
+    #[prost(string, tag = "3")]
+    pub lease_id: ::prost::alloc::string::String,
+    /// Reservation it was admitted by; empty when it was admitted from a lease.
+    #[prost(string, tag = "4")]
+    pub reservation_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for UsageCharge {
+    const NAME: &'static str = "UsageCharge";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UsageCharge".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UsageCharge".into()
+    }
+}
+/// What to count. All that is set must hold; several values of a field are alternatives.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UsageFilter {
+    /// Tenants. A key that is not an admin's may only name its own, and needs not.
+    #[prost(string, repeated, tag = "1")]
+    pub tenant_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// API keys, by key_id.
+    #[prost(string, repeated, tag = "2")]
+    pub key_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Scenes.
+    #[prost(string, repeated, tag = "3")]
+    pub scenes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Task types.
+    #[prost(string, repeated, tag = "4")]
+    pub task_types: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Locales.
+    #[prost(string, repeated, tag = "5")]
+    pub locales: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// References.
+    #[prost(string, repeated, tag = "6")]
+    pub references: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Vendor entries that served.
+    #[prost(string, repeated, tag = "7")]
+    pub vendors: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Models that served.
+    #[prost(string, repeated, tag = "8")]
+    pub models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Lanes.
+    #[prost(enumeration = "Lane", repeated, tag = "9")]
+    pub lanes: ::prost::alloc::vec::Vec<i32>,
+    /// Outcomes.
+    #[prost(enumeration = "usage_event::Outcome", repeated, tag = "10")]
+    pub outcomes: ::prost::alloc::vec::Vec<i32>,
+    /// Cache outcomes.
+    #[prost(enumeration = "cache_effect::Outcome", repeated, tag = "11")]
+    pub cache_outcomes: ::prost::alloc::vec::Vec<i32>,
+    /// Reasons of failure, as ErrorInfo.reason.
+    #[prost(string, repeated, tag = "12")]
+    pub error_reasons: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only simulated answers, or only real ones. Unset for both.
+    #[prost(bool, optional, tag = "13")]
+    pub simulated: ::core::option::Option<bool>,
+}
+impl ::prost::Name for UsageFilter {
+    const NAME: &'static str = "UsageFilter";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UsageFilter".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UsageFilter".into()
+    }
+}
+/// Asks for sums.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct QueryUsageRequest {
+    /// Start of the window. Required.
+    #[prost(message, optional, tag = "1")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// End of the window; unset for now.
+    #[prost(message, optional, tag = "2")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// What to count.
+    #[prost(message, optional, tag = "3")]
+    pub filter: ::core::option::Option<UsageFilter>,
+    /// What to group by. Empty for one row over all.
+    #[prost(enumeration = "UsageDimension", repeated, tag = "4")]
+    pub group_by: ::prost::alloc::vec::Vec<i32>,
+    /// Length of the buckets of time.
+    #[prost(enumeration = "query_usage_request::Interval", tag = "5")]
+    pub interval: i32,
+    /// Most rows to return; 0 for 100, at most 10000.
+    #[prost(int32, tag = "6")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "7")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `QueryUsageRequest`.
+pub mod query_usage_request {
+    /// Length of a bucket of time.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Interval {
+        /// The window is one bucket.
+        Unspecified = 0,
+        /// An hour.
+        Hour = 1,
+        /// A day.
+        Day = 2,
+        /// A calendar month.
+        Month = 3,
+    }
+    impl Interval {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "INTERVAL_UNSPECIFIED",
+                Self::Hour => "INTERVAL_HOUR",
+                Self::Day => "INTERVAL_DAY",
+                Self::Month => "INTERVAL_MONTH",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "INTERVAL_UNSPECIFIED" => Some(Self::Unspecified),
+                "INTERVAL_HOUR" => Some(Self::Hour),
+                "INTERVAL_DAY" => Some(Self::Day),
+                "INTERVAL_MONTH" => Some(Self::Month),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for QueryUsageRequest {
+    const NAME: &'static str = "QueryUsageRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.QueryUsageRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.QueryUsageRequest".into()
+    }
+}
+/// Sums.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct QueryUsageResponse {
+    /// Ordered by bucket, then by cost, dearest first.
+    #[prost(message, repeated, tag = "1")]
+    pub rows: ::prost::alloc::vec::Vec<UsageRow>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Rows the store read to answer.
+    #[prost(uint64, tag = "3")]
+    pub rows_read: u64,
+    /// Everything that ended before this is counted.
+    #[prost(message, optional, tag = "4")]
+    pub complete_until: ::core::option::Option<::prost_types::Timestamp>,
+}
+impl ::prost::Name for QueryUsageResponse {
+    const NAME: &'static str = "QueryUsageResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.QueryUsageResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.QueryUsageResponse".into()
+    }
+}
+/// The sums of one group in one bucket.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UsageRow {
+    /// Start of the bucket.
+    #[prost(message, optional, tag = "1")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Value of each dimension grouped by, in the order of `group_by`; enums by their name, as in `LANE_BATCH`.
+    #[prost(string, repeated, tag = "2")]
+    pub group: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Requests.
+    #[prost(uint64, tag = "3")]
+    pub requests: u64,
+    /// Of these, failed.
+    #[prost(uint64, tag = "4")]
+    pub failed: u64,
+    /// Of these, given up by the caller.
+    #[prost(uint64, tag = "5")]
+    pub cancelled: u64,
+    /// Model calls.
+    #[prost(uint64, tag = "6")]
+    pub attempts: u64,
+    /// Requests served by another candidate than the first.
+    #[prost(uint64, tag = "7")]
+    pub fallbacks: u64,
+    /// Requests answered from the cache or by an identical one under way.
+    #[prost(uint64, tag = "8")]
+    pub cache_hits: u64,
+    /// Tokens, all attempts together.
+    #[prost(message, optional, tag = "9")]
+    pub usage: ::core::option::Option<TokenUsage>,
+    /// Cost, all attempts together. `unknown` when that of any request is; `nano_eur` then is the sum of the others.
+    #[prost(message, optional, tag = "10")]
+    pub cost: ::core::option::Option<Cost>,
+    /// Requests whose cost is not known.
+    #[prost(uint64, tag = "11")]
+    pub cost_unknown_requests: u64,
+    /// What the cache saved.
+    #[prost(message, optional, tag = "12")]
+    pub saved: ::core::option::Option<Cost>,
+    /// Latency of requests.
+    #[prost(message, optional, tag = "13")]
+    pub latency: ::core::option::Option<LatencySummary>,
+    /// Time to first token, of streams.
+    #[prost(message, optional, tag = "14")]
+    pub time_to_first_token: ::core::option::Option<LatencySummary>,
+}
+impl ::prost::Name for UsageRow {
+    const NAME: &'static str = "UsageRow";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UsageRow".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UsageRow".into()
+    }
+}
+/// A distribution of times, accurate to about 1%.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LatencySummary {
+    /// Half were faster.
+    #[prost(message, optional, tag = "1")]
+    pub p50: ::core::option::Option<::prost_types::Duration>,
+    /// 95% were faster.
+    #[prost(message, optional, tag = "2")]
+    pub p95: ::core::option::Option<::prost_types::Duration>,
+    /// 99% were faster.
+    #[prost(message, optional, tag = "3")]
+    pub p99: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for LatencySummary {
+    const NAME: &'static str = "LatencySummary";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.LatencySummary".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.LatencySummary".into()
+    }
+}
+/// Asks for one request.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetRequestRequest {
+    /// Its id. Required.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Whose. Required for admin keys.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for GetRequestRequest {
+    const NAME: &'static str = "GetRequestRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetRequestRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetRequestRequest".into()
+    }
+}
+/// One request.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetRequestResponse {
+    /// Its account. The newest, if a client used the id again: ListRequests has them all.
+    #[prost(message, optional, tag = "1")]
+    pub event: ::core::option::Option<UsageEvent>,
+}
+impl ::prost::Name for GetRequestResponse {
+    const NAME: &'static str = "GetRequestResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetRequestResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetRequestResponse".into()
+    }
+}
+/// Asks for requests.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListRequestsRequest {
+    /// Which, as by `references`.
+    #[prost(message, optional, tag = "1")]
+    pub filter: ::core::option::Option<UsageFilter>,
+    /// Only those with this id; empty for any.
+    #[prost(string, tag = "2")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Start of the window; unset for 30 days ago.
+    #[prost(message, optional, tag = "3")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// End of the window; unset for now.
+    #[prost(message, optional, tag = "4")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "5")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "6")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListRequestsRequest {
+    const NAME: &'static str = "ListRequestsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListRequestsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListRequestsRequest".into()
+    }
+}
+/// Requests.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListRequestsResponse {
+    /// Newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub events: ::prost::alloc::vec::Vec<UsageEvent>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListRequestsResponse {
+    const NAME: &'static str = "ListRequestsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListRequestsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListRequestsResponse".into()
+    }
+}
+/// Asks for requests as they end.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StreamUsageRequest {
+    /// Which.
+    #[prost(message, optional, tag = "1")]
+    pub filter: ::core::option::Option<UsageFilter>,
+}
+impl ::prost::Name for StreamUsageRequest {
+    const NAME: &'static str = "StreamUsageRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamUsageRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamUsageRequest".into()
+    }
+}
+/// A request that has ended.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StreamUsageResponse {
+    /// Its account.
+    #[prost(message, optional, tag = "1")]
+    pub event: ::core::option::Option<UsageEvent>,
+    /// Events left out just before this one because the reader was too slow.
+    #[prost(uint64, tag = "2")]
+    pub skipped: u64,
+}
+impl ::prost::Name for StreamUsageResponse {
+    const NAME: &'static str = "StreamUsageResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamUsageResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamUsageResponse".into()
+    }
+}
+/// Asks for a month as a file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportUsageRequest {
+    /// Whose; empty for all tenants, for admin keys.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Month, in UTC, as in `2026-11`. Required.
+    #[prost(string, tag = "2")]
+    pub month: ::prost::alloc::string::String,
+    /// Form of the file. Required.
+    #[prost(enumeration = "export_usage_request::Format", tag = "3")]
+    pub format: i32,
+    /// What a row is.
+    #[prost(enumeration = "export_usage_request::Detail", tag = "4")]
+    pub detail: i32,
+    /// Also export a month that is not closed. Without it that is FAILED_PRECONDITION. A closed month gives the same
+    /// bytes for ever: an event that comes later counts in the month it comes in.
+    #[prost(bool, tag = "5")]
+    pub allow_open: bool,
+}
+/// Nested message and enum types in `ExportUsageRequest`.
+pub mod export_usage_request {
+    /// Form of the file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Format {
+        /// Not allowed in a request.
+        Unspecified = 0,
+        /// Comma-separated, UTF-8, a header line; money in nano-EUR.
+        Csv = 1,
+        /// Apache Parquet.
+        Parquet = 2,
+    }
+    impl Format {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "FORMAT_UNSPECIFIED",
+                Self::Csv => "FORMAT_CSV",
+                Self::Parquet => "FORMAT_PARQUET",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "FORMAT_UNSPECIFIED" => Some(Self::Unspecified),
+                "FORMAT_CSV" => Some(Self::Csv),
+                "FORMAT_PARQUET" => Some(Self::Parquet),
+                _ => None,
+            }
+        }
+    }
+    /// What a row is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Detail {
+        /// As DETAIL_DAILY.
+        Unspecified = 0,
+        /// A day of a tenant, scene, task type, vendor and model.
+        Daily = 1,
+        /// A request.
+        Request = 2,
+        /// A model call.
+        Attempt = 3,
+    }
+    impl Detail {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "DETAIL_UNSPECIFIED",
+                Self::Daily => "DETAIL_DAILY",
+                Self::Request => "DETAIL_REQUEST",
+                Self::Attempt => "DETAIL_ATTEMPT",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "DETAIL_UNSPECIFIED" => Some(Self::Unspecified),
+                "DETAIL_DAILY" => Some(Self::Daily),
+                "DETAIL_REQUEST" => Some(Self::Request),
+                "DETAIL_ATTEMPT" => Some(Self::Attempt),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for ExportUsageRequest {
+    const NAME: &'static str = "ExportUsageRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ExportUsageRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ExportUsageRequest".into()
+    }
+}
+/// A piece of the file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportUsageResponse {
+    /// More of the file: concatenate.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub data: ::prost::bytes::Bytes,
+    /// Rows written until here, for a progress bar.
+    #[prost(uint64, tag = "2")]
+    pub rows_done: u64,
+    /// Rows in all, from the first piece on.
+    #[prost(uint64, tag = "3")]
+    pub rows_total: u64,
+    /// Sums, on the last piece only. A stream that ends without them is not whole.
+    #[prost(message, optional, tag = "4")]
+    pub summary: ::core::option::Option<export_usage_response::Summary>,
+}
+/// Nested message and enum types in `ExportUsageResponse`.
+pub mod export_usage_response {
+    /// What the file holds.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Summary {
+        /// Cost of all rows.
+        #[prost(message, optional, tag = "1")]
+        pub cost: ::core::option::Option<super::Cost>,
+        /// SHA-256 of the file.
+        #[prost(bytes = "bytes", tag = "2")]
+        pub sha256: ::prost::bytes::Bytes,
+        /// When the month was closed; unset while it is open.
+        #[prost(message, optional, tag = "3")]
+        pub closed_time: ::core::option::Option<::prost_types::Timestamp>,
+    }
+    impl ::prost::Name for Summary {
+        const NAME: &'static str = "Summary";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.ExportUsageResponse.Summary".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.ExportUsageResponse.Summary".into()
+        }
+    }
+}
+impl ::prost::Name for ExportUsageResponse {
+    const NAME: &'static str = "ExportUsageResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ExportUsageResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ExportUsageResponse".into()
+    }
+}
+/// Asks for what exceeds a plan.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetOverageRequest {
+    /// Whose. Required for admin keys.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Month, in UTC, as in `2026-11`; empty for the one that runs.
+    #[prost(string, tag = "2")]
+    pub month: ::prost::alloc::string::String,
+}
+impl ::prost::Name for GetOverageRequest {
+    const NAME: &'static str = "GetOverageRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetOverageRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetOverageRequest".into()
+    }
+}
+/// What exceeds a plan.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetOverageResponse {
+    /// Tenant.plan in that month.
+    #[prost(string, tag = "1")]
+    pub plan: ::prost::alloc::string::String,
+    /// One for each quota that the plan includes.
+    #[prost(message, repeated, tag = "2")]
+    pub overages: ::prost::alloc::vec::Vec<Overage>,
+}
+impl ::prost::Name for GetOverageResponse {
+    const NAME: &'static str = "GetOverageResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetOverageResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetOverageResponse".into()
+    }
+}
+/// A quota and its use.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Overage {
+    /// What is counted.
+    #[prost(enumeration = "overage::Measure", tag = "1")]
+    pub measure: i32,
+    /// What the plan includes, in the measure's unit.
+    #[prost(int64, tag = "2")]
+    pub included: i64,
+    /// What was used.
+    #[prost(int64, tag = "3")]
+    pub used: i64,
+    /// What was used beyond it; 0 while within.
+    #[prost(int64, tag = "4")]
+    pub over: i64,
+}
+/// Nested message and enum types in `Overage`.
+pub mod overage {
+    /// What a quota counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Measure {
+        /// Not said.
+        Unspecified = 0,
+        /// Requests.
+        Requests = 1,
+        /// Tokens of every kind.
+        Tokens = 2,
+        /// Cost in nano-EUR.
+        Cost = 3,
+    }
+    impl Measure {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "MEASURE_UNSPECIFIED",
+                Self::Requests => "MEASURE_REQUESTS",
+                Self::Tokens => "MEASURE_TOKENS",
+                Self::Cost => "MEASURE_COST",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "MEASURE_UNSPECIFIED" => Some(Self::Unspecified),
+                "MEASURE_REQUESTS" => Some(Self::Requests),
+                "MEASURE_TOKENS" => Some(Self::Tokens),
+                "MEASURE_COST" => Some(Self::Cost),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for Overage {
+    const NAME: &'static str = "Overage";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Overage".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Overage".into()
+    }
+}
+/// Asks for alerts.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListAlertsRequest {
+    /// Only these states; empty for those not closed.
+    #[prost(enumeration = "alert::State", repeated, tag = "1")]
+    pub states: ::prost::alloc::vec::Vec<i32>,
+    /// Only this vendor entry.
+    #[prost(string, tag = "2")]
+    pub vendor: ::prost::alloc::string::String,
+    /// Only this model.
+    #[prost(string, tag = "3")]
+    pub model: ::prost::alloc::string::String,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "4")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "5")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListAlertsRequest {
+    const NAME: &'static str = "ListAlertsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListAlertsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListAlertsRequest".into()
+    }
+}
+/// Alerts.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListAlertsResponse {
+    /// Last opened first.
+    #[prost(message, repeated, tag = "1")]
+    pub alerts: ::prost::alloc::vec::Vec<Alert>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListAlertsResponse {
+    const NAME: &'static str = "ListAlertsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListAlertsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListAlertsResponse".into()
+    }
+}
+/// A model that behaves unlike its own history.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Alert {
+    /// Its id.
+    #[prost(string, tag = "1")]
+    pub alert_id: ::prost::alloc::string::String,
+    /// Rule that raised it, as in `failure-rate-up`.
+    #[prost(string, tag = "2")]
+    pub rule: ::prost::alloc::string::String,
+    /// What was measured.
+    #[prost(enumeration = "alert::Measure", tag = "3")]
+    pub measure: i32,
+    /// Vendor entry.
+    #[prost(string, tag = "4")]
+    pub vendor: ::prost::alloc::string::String,
+    /// Model; empty for the whole vendor.
+    #[prost(string, tag = "5")]
+    pub model: ::prost::alloc::string::String,
+    /// How far it is.
+    #[prost(enumeration = "alert::State", tag = "6")]
+    pub state: i32,
+    /// What was seen last: a share from 0 to 1, nano-EUR, or tokens, as the measure has it.
+    #[prost(double, tag = "7")]
+    pub observed: f64,
+    /// What its history leads one to expect.
+    #[prost(double, tag = "8")]
+    pub expected: f64,
+    /// Value beyond which it counts as unlike its history.
+    #[prost(double, tag = "9")]
+    pub threshold: f64,
+    /// In one sentence.
+    #[prost(string, tag = "10")]
+    pub description: ::prost::alloc::string::String,
+    /// When it was opened.
+    #[prost(message, optional, tag = "11")]
+    pub open_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it got worse or went on too long; unset if it did not.
+    #[prost(message, optional, tag = "12")]
+    pub escalate_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it closed; unset while it is open.
+    #[prost(message, optional, tag = "13")]
+    pub close_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Nested message and enum types in `Alert`.
+pub mod alert {
+    /// What an alert is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Measure {
+        /// Not said.
+        Unspecified = 0,
+        /// Share of requests first sent there that another candidate served.
+        FallbackRate = 1,
+        /// Share of calls that failed.
+        FailureRate = 2,
+        /// Cost of a call, in nano-EUR.
+        CostPerCall = 3,
+        /// Tokens of an answer.
+        OutputTokens = 4,
+        /// Share of structured answers that failed their schema.
+        JsonFailureRate = 5,
+    }
+    impl Measure {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "MEASURE_UNSPECIFIED",
+                Self::FallbackRate => "MEASURE_FALLBACK_RATE",
+                Self::FailureRate => "MEASURE_FAILURE_RATE",
+                Self::CostPerCall => "MEASURE_COST_PER_CALL",
+                Self::OutputTokens => "MEASURE_OUTPUT_TOKENS",
+                Self::JsonFailureRate => "MEASURE_JSON_FAILURE_RATE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "MEASURE_UNSPECIFIED" => Some(Self::Unspecified),
+                "MEASURE_FALLBACK_RATE" => Some(Self::FallbackRate),
+                "MEASURE_FAILURE_RATE" => Some(Self::FailureRate),
+                "MEASURE_COST_PER_CALL" => Some(Self::CostPerCall),
+                "MEASURE_OUTPUT_TOKENS" => Some(Self::OutputTokens),
+                "MEASURE_JSON_FAILURE_RATE" => Some(Self::JsonFailureRate),
+                _ => None,
+            }
+        }
+    }
+    /// How far an alert is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum State {
+        /// Not said.
+        Unspecified = 0,
+        /// Raised.
+        Open = 1,
+        /// Raised and worse, or too long.
+        Escalated = 2,
+        /// Over.
+        Closed = 3,
+    }
+    impl State {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STATE_UNSPECIFIED",
+                Self::Open => "STATE_OPEN",
+                Self::Escalated => "STATE_ESCALATED",
+                Self::Closed => "STATE_CLOSED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
+                "STATE_OPEN" => Some(Self::Open),
+                "STATE_ESCALATED" => Some(Self::Escalated),
+                "STATE_CLOSED" => Some(Self::Closed),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for Alert {
+    const NAME: &'static str = "Alert";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Alert".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Alert".into()
+    }
+}
+/// Asks for events that could not be stored.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListDeadLettersRequest {
+    /// Only with this reason; UNSPECIFIED for all.
+    #[prost(enumeration = "dead_letter::Reason", tag = "1")]
+    pub reason: i32,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListDeadLettersRequest {
+    const NAME: &'static str = "ListDeadLettersRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListDeadLettersRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListDeadLettersRequest".into()
+    }
+}
+/// Events that could not be stored.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListDeadLettersResponse {
+    /// Oldest first.
+    #[prost(message, repeated, tag = "1")]
+    pub dead_letters: ::prost::alloc::vec::Vec<DeadLetter>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListDeadLettersResponse {
+    const NAME: &'static str = "ListDeadLettersResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListDeadLettersResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListDeadLettersResponse".into()
+    }
+}
+/// An event that could not be stored.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeadLetter {
+    /// Its id: its place in the dead-letter stream.
+    #[prost(uint64, tag = "1")]
+    pub sequence: u64,
+    /// Why.
+    #[prost(enumeration = "dead_letter::Reason", tag = "2")]
+    pub reason: i32,
+    /// What exactly, with the field where there is one.
+    #[prost(string, tag = "3")]
+    pub detail: ::prost::alloc::string::String,
+    /// UsageEvent.event_id, if it could be read.
+    #[prost(string, tag = "4")]
+    pub event_id: ::prost::alloc::string::String,
+    /// UsageEvent.tenant_id, if it could be read.
+    #[prost(string, tag = "5")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// When it was set aside.
+    #[prost(message, optional, tag = "6")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// The message as it came.
+    #[prost(bytes = "bytes", tag = "7")]
+    pub payload: ::prost::bytes::Bytes,
+}
+/// Nested message and enum types in `DeadLetter`.
+pub mod dead_letter {
+    /// Why an event could not be stored.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Reason {
+        /// Not said.
+        Unspecified = 0,
+        /// It is not a UsageEvent.
+        Malformed = 1,
+        /// Its schema_version is higher than the reader knows.
+        FutureVersion = 2,
+        /// It holds a value of an enum that the reader does not know.
+        UnknownEnum = 3,
+        /// It holds an absurd value, as a negative cost or a time years away, or lacks a required one.
+        InvalidValue = 4,
+        /// The store refused it again and again.
+        StoreRefused = 5,
+    }
+    impl Reason {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "REASON_UNSPECIFIED",
+                Self::Malformed => "REASON_MALFORMED",
+                Self::FutureVersion => "REASON_FUTURE_VERSION",
+                Self::UnknownEnum => "REASON_UNKNOWN_ENUM",
+                Self::InvalidValue => "REASON_INVALID_VALUE",
+                Self::StoreRefused => "REASON_STORE_REFUSED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "REASON_UNSPECIFIED" => Some(Self::Unspecified),
+                "REASON_MALFORMED" => Some(Self::Malformed),
+                "REASON_FUTURE_VERSION" => Some(Self::FutureVersion),
+                "REASON_UNKNOWN_ENUM" => Some(Self::UnknownEnum),
+                "REASON_INVALID_VALUE" => Some(Self::InvalidValue),
+                "REASON_STORE_REFUSED" => Some(Self::StoreRefused),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for DeadLetter {
+    const NAME: &'static str = "DeadLetter";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.DeadLetter".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.DeadLetter".into()
+    }
+}
+/// Puts events on the bus again.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReplayDeadLettersRequest {
+    /// Which. Exactly one of `sequences` and `reason` must be set.
+    #[prost(uint64, repeated, tag = "1")]
+    pub sequences: ::prost::alloc::vec::Vec<u64>,
+    /// All with this reason.
+    #[prost(enumeration = "dead_letter::Reason", tag = "2")]
+    pub reason: i32,
+}
+impl ::prost::Name for ReplayDeadLettersRequest {
+    const NAME: &'static str = "ReplayDeadLettersRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReplayDeadLettersRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReplayDeadLettersRequest".into()
+    }
+}
+/// Events were put on the bus again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReplayDeadLettersResponse {
+    /// How many. Those that fail again come back as new dead letters.
+    #[prost(uint64, tag = "1")]
+    pub replayed: u64,
+}
+impl ::prost::Name for ReplayDeadLettersResponse {
+    const NAME: &'static str = "ReplayDeadLettersResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReplayDeadLettersResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReplayDeadLettersResponse".into()
+    }
+}
+/// Something to group by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum UsageDimension {
+    /// Not allowed in a request.
+    Unspecified = 0,
+    /// Who pays.
+    Tenant = 1,
+    /// API key.
+    Key = 2,
+    /// Part of the application.
+    Scene = 3,
+    /// Kind of work.
+    TaskType = 4,
+    /// Language.
+    Locale = 5,
+    /// Article or job.
+    Reference = 6,
+    /// Vendor entry that served.
+    Vendor = 7,
+    /// Model that served.
+    Model = 8,
+    /// Now or later.
+    Lane = 9,
+    /// What was asked.
+    Operation = 10,
+    /// How it ended.
+    Outcome = 11,
+    /// What the cache did.
+    CacheOutcome = 12,
+    /// Why it failed.
+    ErrorReason = 13,
+    /// Simulated or real.
+    Simulated = 14,
+}
+impl UsageDimension {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "USAGE_DIMENSION_UNSPECIFIED",
+            Self::Tenant => "USAGE_DIMENSION_TENANT",
+            Self::Key => "USAGE_DIMENSION_KEY",
+            Self::Scene => "USAGE_DIMENSION_SCENE",
+            Self::TaskType => "USAGE_DIMENSION_TASK_TYPE",
+            Self::Locale => "USAGE_DIMENSION_LOCALE",
+            Self::Reference => "USAGE_DIMENSION_REFERENCE",
+            Self::Vendor => "USAGE_DIMENSION_VENDOR",
+            Self::Model => "USAGE_DIMENSION_MODEL",
+            Self::Lane => "USAGE_DIMENSION_LANE",
+            Self::Operation => "USAGE_DIMENSION_OPERATION",
+            Self::Outcome => "USAGE_DIMENSION_OUTCOME",
+            Self::CacheOutcome => "USAGE_DIMENSION_CACHE_OUTCOME",
+            Self::ErrorReason => "USAGE_DIMENSION_ERROR_REASON",
+            Self::Simulated => "USAGE_DIMENSION_SIMULATED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "USAGE_DIMENSION_UNSPECIFIED" => Some(Self::Unspecified),
+            "USAGE_DIMENSION_TENANT" => Some(Self::Tenant),
+            "USAGE_DIMENSION_KEY" => Some(Self::Key),
+            "USAGE_DIMENSION_SCENE" => Some(Self::Scene),
+            "USAGE_DIMENSION_TASK_TYPE" => Some(Self::TaskType),
+            "USAGE_DIMENSION_LOCALE" => Some(Self::Locale),
+            "USAGE_DIMENSION_REFERENCE" => Some(Self::Reference),
+            "USAGE_DIMENSION_VENDOR" => Some(Self::Vendor),
+            "USAGE_DIMENSION_MODEL" => Some(Self::Model),
+            "USAGE_DIMENSION_LANE" => Some(Self::Lane),
+            "USAGE_DIMENSION_OPERATION" => Some(Self::Operation),
+            "USAGE_DIMENSION_OUTCOME" => Some(Self::Outcome),
+            "USAGE_DIMENSION_CACHE_OUTCOME" => Some(Self::CacheOutcome),
+            "USAGE_DIMENSION_ERROR_REASON" => Some(Self::ErrorReason),
+            "USAGE_DIMENSION_SIMULATED" => Some(Self::Simulated),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod usage_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::http::Uri;
+    use tonic::codegen::*;
+    /// What was used, by whom, for what and at what cost.
+    ///
+    /// A key sees its own tenant; an admin key sees all. Windows are half open: `start_time` is in, `end_time` is not.
+    /// Buckets of time are in UTC. Events are visible here within seconds of the request's end.
+    #[derive(Debug, Clone)]
+    pub struct UsageServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl UsageServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> UsageServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> UsageServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                    http::Request<tonic::body::Body>,
+                    Response = http::Response<
+                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                    >,
+                >,
+            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
+                Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            UsageServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Sums over a window, grouped as you like.
+        pub async fn query_usage(
+            &mut self,
+            request: impl tonic::IntoRequest<super::QueryUsageRequest>,
+        ) -> std::result::Result<tonic::Response<super::QueryUsageResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/QueryUsage");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "QueryUsage"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// One request with all its attempts: what it used, at which model, at what cost, in what time and why there.
+        pub async fn get_request(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetRequestRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetRequestResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/GetRequest");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "GetRequest"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Requests, newest first, as by the article they were made for.
+        pub async fn list_requests(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListRequestsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListRequestsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ListRequests");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ListRequests"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Requests as they end, from now on.
+        pub async fn stream_usage(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StreamUsageRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::StreamUsageResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/StreamUsage");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "StreamUsage"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// A month as a file, for billing.
+        pub async fn export_usage(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExportUsageRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::ExportUsageResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ExportUsage");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ExportUsage"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// What a tenant used beyond the quota that its plan includes.
+        pub async fn get_overage(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetOverageRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetOverageResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/GetOverage");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "GetOverage"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Models that behave unlike their own history, newest first.
+        pub async fn list_alerts(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListAlertsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListAlertsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ListAlerts");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ListAlerts"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Events that could not be stored, oldest first. For admin keys.
+        pub async fn list_dead_letters(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListDeadLettersRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListDeadLettersResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ListDeadLetters");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ListDeadLetters"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Puts such events on the bus again, as after an upgrade that can read them. For admin keys.
+        pub async fn replay_dead_letters(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReplayDeadLettersRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReplayDeadLettersResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ReplayDeadLetters");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ReplayDeadLetters"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod usage_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with UsageServiceServer.
+    #[async_trait]
+    pub trait UsageService: std::marker::Send + std::marker::Sync + 'static {
+        /// Sums over a window, grouped as you like.
+        async fn query_usage(
+            &self,
+            request: tonic::Request<super::QueryUsageRequest>,
+        ) -> std::result::Result<tonic::Response<super::QueryUsageResponse>, tonic::Status>;
+        /// One request with all its attempts: what it used, at which model, at what cost, in what time and why there.
+        async fn get_request(
+            &self,
+            request: tonic::Request<super::GetRequestRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetRequestResponse>, tonic::Status>;
+        /// Requests, newest first, as by the article they were made for.
+        async fn list_requests(
+            &self,
+            request: tonic::Request<super::ListRequestsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListRequestsResponse>, tonic::Status>;
+        /// Server streaming response type for the StreamUsage method.
+        type StreamUsageStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::StreamUsageResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// Requests as they end, from now on.
+        async fn stream_usage(
+            &self,
+            request: tonic::Request<super::StreamUsageRequest>,
+        ) -> std::result::Result<tonic::Response<Self::StreamUsageStream>, tonic::Status>;
+        /// Server streaming response type for the ExportUsage method.
+        type ExportUsageStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::ExportUsageResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// A month as a file, for billing.
+        async fn export_usage(
+            &self,
+            request: tonic::Request<super::ExportUsageRequest>,
+        ) -> std::result::Result<tonic::Response<Self::ExportUsageStream>, tonic::Status>;
+        /// What a tenant used beyond the quota that its plan includes.
+        async fn get_overage(
+            &self,
+            request: tonic::Request<super::GetOverageRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetOverageResponse>, tonic::Status>;
+        /// Models that behave unlike their own history, newest first.
+        async fn list_alerts(
+            &self,
+            request: tonic::Request<super::ListAlertsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListAlertsResponse>, tonic::Status>;
+        /// Events that could not be stored, oldest first. For admin keys.
+        async fn list_dead_letters(
+            &self,
+            request: tonic::Request<super::ListDeadLettersRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListDeadLettersResponse>, tonic::Status>;
+        /// Puts such events on the bus again, as after an upgrade that can read them. For admin keys.
+        async fn replay_dead_letters(
+            &self,
+            request: tonic::Request<super::ReplayDeadLettersRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReplayDeadLettersResponse>, tonic::Status>;
+    }
+    /// What was used, by whom, for what and at what cost.
+    ///
+    /// A key sees its own tenant; an admin key sees all. Windows are half open: `start_time` is in, `end_time` is not.
+    /// Buckets of time are in UTC. Events are visible here within seconds of the request's end.
+    #[derive(Debug)]
+    pub struct UsageServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> UsageServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for UsageServiceServer<T>
+    where
+        T: UsageService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/signalbox.v1.UsageService/QueryUsage" => {
+                    #[allow(non_camel_case_types)]
+                    struct QueryUsageSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::QueryUsageRequest> for QueryUsageSvc<T> {
+                        type Response = super::QueryUsageResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::QueryUsageRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as UsageService>::query_usage(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = QueryUsageSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/GetRequest" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetRequestSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::GetRequestRequest> for GetRequestSvc<T> {
+                        type Response = super::GetRequestResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetRequestRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as UsageService>::get_request(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetRequestSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/ListRequests" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListRequestsSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::ListRequestsRequest> for ListRequestsSvc<T> {
+                        type Response = super::ListRequestsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListRequestsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as UsageService>::list_requests(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListRequestsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/StreamUsage" => {
+                    #[allow(non_camel_case_types)]
+                    struct StreamUsageSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::ServerStreamingService<super::StreamUsageRequest> for StreamUsageSvc<T> {
+                        type Response = super::StreamUsageResponse;
+                        type ResponseStream = T::StreamUsageStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StreamUsageRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as UsageService>::stream_usage(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StreamUsageSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/ExportUsage" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExportUsageSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::ServerStreamingService<super::ExportUsageRequest> for ExportUsageSvc<T> {
+                        type Response = super::ExportUsageResponse;
+                        type ResponseStream = T::ExportUsageStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExportUsageRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as UsageService>::export_usage(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExportUsageSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/GetOverage" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetOverageSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::GetOverageRequest> for GetOverageSvc<T> {
+                        type Response = super::GetOverageResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetOverageRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as UsageService>::get_overage(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetOverageSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/ListAlerts" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListAlertsSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::ListAlertsRequest> for ListAlertsSvc<T> {
+                        type Response = super::ListAlertsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListAlertsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as UsageService>::list_alerts(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListAlertsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/ListDeadLetters" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListDeadLettersSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::ListDeadLettersRequest> for ListDeadLettersSvc<T> {
+                        type Response = super::ListDeadLettersResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListDeadLettersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as UsageService>::list_dead_letters(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListDeadLettersSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/ReplayDeadLetters" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReplayDeadLettersSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::ReplayDeadLettersRequest>
+                        for ReplayDeadLettersSvc<T>
+                    {
+                        type Response = super::ReplayDeadLettersResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReplayDeadLettersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as UsageService>::replay_dead_letters(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReplayDeadLettersSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => Box::pin(async move {
+                    let mut response = http::Response::new(tonic::body::Body::default());
+                    let headers = response.headers_mut();
+                    headers.insert(
+                        tonic::Status::GRPC_STATUS,
+                        (tonic::Code::Unimplemented as i32).into(),
+                    );
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
+                    Ok(response)
+                }),
+            }
+        }
+    }
+    impl<T> Clone for UsageServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "signalbox.v1.UsageService";
+    impl<T> tonic::server::NamedService for UsageServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Somebody who uses Signalbox and pays for it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Tenant {
+    /// 1 to 64 of a-z, 0-9, `_`, `-`. Chosen at creation, never changed. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// For people to read.
+    #[prost(string, tag = "2")]
+    pub display_name: ::prost::alloc::string::String,
+    /// Name of the plan, which says what quota is included; empty for none.
+    #[prost(string, tag = "3")]
+    pub plan: ::prost::alloc::string::String,
+    /// Whether it is served.
+    #[prost(enumeration = "tenant::State", tag = "4")]
+    pub state: i32,
+    /// IANA time zone in which its days and months begin, as in `Europe/Rome`. Empty for UTC. A change takes effect with
+    /// the next period.
+    #[prost(string, tag = "5")]
+    pub time_zone: ::prost::alloc::string::String,
+    /// Locale of requests that name none.
+    #[prost(string, tag = "6")]
+    pub locale: ::prost::alloc::string::String,
+    /// Tiers it may use; empty for all.
+    #[prost(enumeration = "Tier", repeated, tag = "7")]
+    pub allowed_tiers: ::prost::alloc::vec::Vec<i32>,
+    /// Models it may use, as `vendor/model`, `vendor/*` or an alias; empty for all.
+    #[prost(string, repeated, tag = "8")]
+    pub allowed_models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Labels that a vendor entry must all carry to see its prompts, as in `eu` or `no-training`.
+    #[prost(string, repeated, tag = "9")]
+    pub required_vendor_labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Weights of the routing score by task type, in place of the catalogue's. The empty task type stands for all
+    /// others.
+    #[prost(map = "string, message", tag = "10")]
+    pub weights: ::std::collections::HashMap<::prost::alloc::string::String, ScoreWeights>,
+    /// `max_output_tokens` of requests that set none; 0 for the task's or model's default.
+    #[prost(int32, tag = "11")]
+    pub default_max_output_tokens: i32,
+    /// Refuse models whose price is not known.
+    #[prost(bool, tag = "12")]
+    pub require_known_cost: bool,
+    /// What to do when the budget service or the rate limiter is away.
+    #[prost(enumeration = "tenant::FailureMode", tag = "13")]
+    pub failure_mode: i32,
+    /// Limits over all its requests.
+    #[prost(message, optional, tag = "14")]
+    pub rate_limit: ::core::option::Option<RateLimit>,
+    /// Scenes with a limit or a priority of their own.
+    #[prost(message, repeated, tag = "15")]
+    pub scenes: ::prost::alloc::vec::Vec<ScenePolicy>,
+    /// When it was added. Set by the service.
+    #[prost(message, optional, tag = "16")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Changes with every change. Sent back with an update, it makes the update fail if another came between.
+    #[prost(string, tag = "17")]
+    pub etag: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `Tenant`.
+pub mod tenant {
+    /// Whether a tenant is served.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum State {
+        /// As STATE_ACTIVE.
+        Unspecified = 0,
+        /// Served.
+        Active = 1,
+        /// Refused with PERMISSION_DENIED; everything is kept.
+        Suspended = 2,
+    }
+    impl State {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STATE_UNSPECIFIED",
+                Self::Active => "STATE_ACTIVE",
+                Self::Suspended => "STATE_SUSPENDED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
+                "STATE_ACTIVE" => Some(Self::Active),
+                "STATE_SUSPENDED" => Some(Self::Suspended),
+                _ => None,
+            }
+        }
+    }
+    /// What to do when limits cannot be checked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum FailureMode {
+        /// As FAILURE_MODE_CLOSED.
+        Unspecified = 0,
+        /// Go on within the leases held, then refuse.
+        Closed = 1,
+        /// Go on within the leases held; rate limits then are each replica's own. Hard budgets stay closed.
+        Open = 2,
+    }
+    impl FailureMode {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "FAILURE_MODE_UNSPECIFIED",
+                Self::Closed => "FAILURE_MODE_CLOSED",
+                Self::Open => "FAILURE_MODE_OPEN",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "FAILURE_MODE_UNSPECIFIED" => Some(Self::Unspecified),
+                "FAILURE_MODE_CLOSED" => Some(Self::Closed),
+                "FAILURE_MODE_OPEN" => Some(Self::Open),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for Tenant {
+    const NAME: &'static str = "Tenant";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Tenant".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Tenant".into()
+    }
+}
+/// Weights of the routing score.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ScoreWeights {
+    /// By factor, as in `cost`, `latency`, `health`, `quality` or `preference`; none negative, at least one positive.
+    #[prost(map = "string, double", tag = "1")]
+    pub factors: ::std::collections::HashMap<::prost::alloc::string::String, f64>,
+}
+impl ::prost::Name for ScoreWeights {
+    const NAME: &'static str = "ScoreWeights";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ScoreWeights".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ScoreWeights".into()
+    }
+}
+/// Rules for a part of an application.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ScenePolicy {
+    /// GenerateRequest.scene. Required.
+    #[prost(string, tag = "1")]
+    pub scene: ::prost::alloc::string::String,
+    /// Who goes first when rate is short: higher before lower, though lower ones always get a share. 0 for the ordinary.
+    #[prost(int32, tag = "2")]
+    pub priority: i32,
+    /// Limits of its own, within the tenant's.
+    #[prost(message, optional, tag = "3")]
+    pub rate_limit: ::core::option::Option<RateLimit>,
+}
+impl ::prost::Name for ScenePolicy {
+    const NAME: &'static str = "ScenePolicy";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ScenePolicy".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ScenePolicy".into()
+    }
+}
+/// How much at a time. Zero is no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RateLimit {
+    /// Requests a minute.
+    #[prost(uint32, tag = "1")]
+    pub requests_per_minute: u32,
+    /// Tokens a minute, prompt and answer together.
+    #[prost(uint64, tag = "2")]
+    pub tokens_per_minute: u64,
+    /// Requests under way at once.
+    #[prost(uint32, tag = "3")]
+    pub concurrent_requests: u32,
+}
+impl ::prost::Name for RateLimit {
+    const NAME: &'static str = "RateLimit";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RateLimit".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RateLimit".into()
+    }
+}
+/// A key that opens Signalbox to a tenant. It is stored as a hash.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApiKey {
+    /// Its public id, part of the key and safe to log. Set by the service.
+    #[prost(string, tag = "1")]
+    pub key_id: ::prost::alloc::string::String,
+    /// Whose. Required.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// What it is for, for people to read.
+    #[prost(string, tag = "3")]
+    pub display_name: ::prost::alloc::string::String,
+    /// What it may do. Required.
+    #[prost(enumeration = "api_key::Scope", tag = "4")]
+    pub scope: i32,
+    /// When it ends by itself; unset for never.
+    #[prost(message, optional, tag = "5")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Limits of its own, within the tenant's.
+    #[prost(message, optional, tag = "6")]
+    pub rate_limit: ::core::option::Option<RateLimit>,
+    /// When it was made. Set by the service.
+    #[prost(message, optional, tag = "7")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it was revoked; unset if it was not. Set by the service.
+    #[prost(message, optional, tag = "8")]
+    pub revoke_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it was last used, to the minute. Set by the service.
+    #[prost(message, optional, tag = "9")]
+    pub last_use_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Nested message and enum types in `ApiKey`.
+pub mod api_key {
+    /// What a key may do.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Scope {
+        /// Not allowed in a request.
+        Unspecified = 0,
+        /// Call models and read what is its tenant's.
+        Tenant = 1,
+        /// Read what is its tenant's.
+        ReadOnly = 2,
+        /// Everything, for any tenant.
+        Admin = 3,
+    }
+    impl Scope {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "SCOPE_UNSPECIFIED",
+                Self::Tenant => "SCOPE_TENANT",
+                Self::ReadOnly => "SCOPE_READ_ONLY",
+                Self::Admin => "SCOPE_ADMIN",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "SCOPE_UNSPECIFIED" => Some(Self::Unspecified),
+                "SCOPE_TENANT" => Some(Self::Tenant),
+                "SCOPE_READ_ONLY" => Some(Self::ReadOnly),
+                "SCOPE_ADMIN" => Some(Self::Admin),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for ApiKey {
+    const NAME: &'static str = "ApiKey";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ApiKey".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ApiKey".into()
+    }
+}
+/// A limit on spending.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Budget {
+    /// Its id, unique within the tenant: 1 to 64 of a-z, 0-9, `_`, `-`. Chosen at creation. Required.
+    #[prost(string, tag = "1")]
+    pub budget_id: ::prost::alloc::string::String,
+    /// Whose. Required.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Only requests with this key. At most one of `key_id` and `scene` may be set; neither for all the tenant's.
+    #[prost(string, tag = "3")]
+    pub key_id: ::prost::alloc::string::String,
+    /// Only requests of this scene.
+    #[prost(string, tag = "4")]
+    pub scene: ::prost::alloc::string::String,
+    /// When it starts anew. Required.
+    #[prost(enumeration = "budget::Period", tag = "5")]
+    pub period: i32,
+    /// How much a period, in nano-EUR; for a prepaid budget, how much at the start. Not negative.
+    #[prost(int64, tag = "6")]
+    pub limit_nano_eur: i64,
+    /// What the limit means. Required.
+    #[prost(enumeration = "budget::Enforcement", tag = "7")]
+    pub enforcement: i32,
+    /// What happens on the way to the limit. In rising order of `used_share`; no two alike.
+    #[prost(message, repeated, tag = "8")]
+    pub thresholds: ::prost::alloc::vec::Vec<budget::Threshold>,
+    /// Where it stands. Set by the service.
+    #[prost(message, optional, tag = "9")]
+    pub status: ::core::option::Option<BudgetStatus>,
+    /// When it was added. Set by the service.
+    #[prost(message, optional, tag = "10")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// As Tenant.etag.
+    #[prost(string, tag = "11")]
+    pub etag: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `Budget`.
+pub mod budget {
+    /// What happens on the way to the limit.
+    #[derive(Clone, Copy, PartialEq, ::prost::Message)]
+    pub struct Threshold {
+        /// Share of the limit, above 0 to 1, settled and reserved together. Required.
+        #[prost(double, tag = "1")]
+        pub used_share: f64,
+        /// Only while less than this share of the period has passed, above 0 to 1, as in 0.5 for before the middle of the
+        /// month. Unset for always. Not for prepaid budgets.
+        #[prost(double, optional, tag = "2")]
+        pub before_elapsed_share: ::core::option::Option<f64>,
+        /// What happens. Required.
+        #[prost(enumeration = "Action", tag = "3")]
+        pub action: i32,
+        /// Best tier still allowed, for ACTION_LIMIT_TIER.
+        #[prost(enumeration = "super::Tier", tag = "4")]
+        pub tier: i32,
+    }
+    impl ::prost::Name for Threshold {
+        const NAME: &'static str = "Threshold";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.Budget.Threshold".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.Budget.Threshold".into()
+        }
+    }
+    /// When a budget starts anew.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Period {
+        /// Not allowed in a request.
+        Unspecified = 0,
+        /// At the tenant's midnight.
+        Daily = 1,
+        /// At the tenant's midnight before the first of a month.
+        Monthly = 2,
+        /// Never: it lasts until it is used up, and is topped up.
+        Prepaid = 3,
+    }
+    impl Period {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "PERIOD_UNSPECIFIED",
+                Self::Daily => "PERIOD_DAILY",
+                Self::Monthly => "PERIOD_MONTHLY",
+                Self::Prepaid => "PERIOD_PREPAID",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "PERIOD_UNSPECIFIED" => Some(Self::Unspecified),
+                "PERIOD_DAILY" => Some(Self::Daily),
+                "PERIOD_MONTHLY" => Some(Self::Monthly),
+                "PERIOD_PREPAID" => Some(Self::Prepaid),
+                _ => None,
+            }
+        }
+    }
+    /// What a limit means.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Enforcement {
+        /// Not allowed in a request.
+        Unspecified = 0,
+        /// It is never exceeded, but for the documented bound.
+        Hard = 1,
+        /// Beyond it requests are served by the cheapest model that will do, and the operators are told.
+        Soft = 2,
+    }
+    impl Enforcement {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "ENFORCEMENT_UNSPECIFIED",
+                Self::Hard => "ENFORCEMENT_HARD",
+                Self::Soft => "ENFORCEMENT_SOFT",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "ENFORCEMENT_UNSPECIFIED" => Some(Self::Unspecified),
+                "ENFORCEMENT_HARD" => Some(Self::Hard),
+                "ENFORCEMENT_SOFT" => Some(Self::Soft),
+                _ => None,
+            }
+        }
+    }
+    /// What happens at a threshold.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Action {
+        /// Not allowed in a request.
+        Unspecified = 0,
+        /// The operators are told, once a period.
+        Notify = 1,
+        /// Models above a tier are left out.
+        LimitTier = 2,
+        /// Only cached answers and the batch lane.
+        CacheOrBatchOnly = 3,
+        /// Only models that cost nothing.
+        FreeOnly = 4,
+        /// Nothing more: BUDGET_EXHAUSTED.
+        Refuse = 5,
+    }
+    impl Action {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "ACTION_UNSPECIFIED",
+                Self::Notify => "ACTION_NOTIFY",
+                Self::LimitTier => "ACTION_LIMIT_TIER",
+                Self::CacheOrBatchOnly => "ACTION_CACHE_OR_BATCH_ONLY",
+                Self::FreeOnly => "ACTION_FREE_ONLY",
+                Self::Refuse => "ACTION_REFUSE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "ACTION_UNSPECIFIED" => Some(Self::Unspecified),
+                "ACTION_NOTIFY" => Some(Self::Notify),
+                "ACTION_LIMIT_TIER" => Some(Self::LimitTier),
+                "ACTION_CACHE_OR_BATCH_ONLY" => Some(Self::CacheOrBatchOnly),
+                "ACTION_FREE_ONLY" => Some(Self::FreeOnly),
+                "ACTION_REFUSE" => Some(Self::Refuse),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for Budget {
+    const NAME: &'static str = "Budget";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Budget".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Budget".into()
+    }
+}
+/// Where a budget stands. `free + leased + reserved + settled = limit`, always.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BudgetStatus {
+    /// The running period: `2026-11-30`, `2026-11` or `prepaid`.
+    #[prost(string, tag = "1")]
+    pub period_id: ::prost::alloc::string::String,
+    /// When it began.
+    #[prost(message, optional, tag = "2")]
+    pub period_start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it ends; unset for prepaid budgets.
+    #[prost(message, optional, tag = "3")]
+    pub period_end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Limit of this period, with top-ups and overrides.
+    #[prost(int64, tag = "4")]
+    pub limit_nano_eur: i64,
+    /// Spent for good.
+    #[prost(int64, tag = "5")]
+    pub settled_nano_eur: i64,
+    /// Set aside by single reservations, and by leases of replicas that died until it is known what they spent.
+    #[prost(int64, tag = "6")]
+    pub reserved_nano_eur: i64,
+    /// In the hands of replicas: some of it spent, some reserved, some idle.
+    #[prost(int64, tag = "7")]
+    pub leased_nano_eur: i64,
+    /// In nobody's hands. Negative after the limit was cut below what is spent.
+    #[prost(int64, tag = "8")]
+    pub free_nano_eur: i64,
+    /// Threshold in force, as in `monthly 90%`; empty for none.
+    #[prost(string, tag = "9")]
+    pub threshold: ::prost::alloc::string::String,
+    /// What it does.
+    #[prost(enumeration = "budget::Action", tag = "10")]
+    pub action: i32,
+    /// Best tier still allowed, for ACTION_LIMIT_TIER.
+    #[prost(enumeration = "Tier", tag = "11")]
+    pub tier: i32,
+}
+impl ::prost::Name for BudgetStatus {
+    const NAME: &'static str = "BudgetStatus";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BudgetStatus".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BudgetStatus".into()
+    }
+}
+/// Adds a tenant.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateTenantRequest {
+    /// It. Required.
+    #[prost(message, optional, tag = "1")]
+    pub tenant: ::core::option::Option<Tenant>,
+}
+impl ::prost::Name for CreateTenantRequest {
+    const NAME: &'static str = "CreateTenantRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CreateTenantRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CreateTenantRequest".into()
+    }
+}
+/// A tenant was added.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateTenantResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub tenant: ::core::option::Option<Tenant>,
+}
+impl ::prost::Name for CreateTenantResponse {
+    const NAME: &'static str = "CreateTenantResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CreateTenantResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CreateTenantResponse".into()
+    }
+}
+/// Asks for one tenant.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTenantRequest {
+    /// Its id. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for GetTenantRequest {
+    const NAME: &'static str = "GetTenantRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetTenantRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetTenantRequest".into()
+    }
+}
+/// One tenant.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetTenantResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub tenant: ::core::option::Option<Tenant>,
+}
+impl ::prost::Name for GetTenantResponse {
+    const NAME: &'static str = "GetTenantResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetTenantResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetTenantResponse".into()
+    }
+}
+/// Asks for the tenants.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListTenantsRequest {
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListTenantsRequest {
+    const NAME: &'static str = "ListTenantsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListTenantsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListTenantsRequest".into()
+    }
+}
+/// Tenants.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListTenantsResponse {
+    /// Ordered by id.
+    #[prost(message, repeated, tag = "1")]
+    pub tenants: ::prost::alloc::vec::Vec<Tenant>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListTenantsResponse {
+    const NAME: &'static str = "ListTenantsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListTenantsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListTenantsResponse".into()
+    }
+}
+/// Changes a tenant.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateTenantRequest {
+    /// The new values, with `tenant_id`. Required.
+    #[prost(message, optional, tag = "1")]
+    pub tenant: ::core::option::Option<Tenant>,
+    /// Fields to change, as in `plan,rate_limit`. Unset for every field that is set in `tenant`.
+    #[prost(message, optional, tag = "2")]
+    pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
+}
+impl ::prost::Name for UpdateTenantRequest {
+    const NAME: &'static str = "UpdateTenantRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UpdateTenantRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UpdateTenantRequest".into()
+    }
+}
+/// A tenant was changed.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateTenantResponse {
+    /// It, as it is now.
+    #[prost(message, optional, tag = "1")]
+    pub tenant: ::core::option::Option<Tenant>,
+}
+impl ::prost::Name for UpdateTenantResponse {
+    const NAME: &'static str = "UpdateTenantResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UpdateTenantResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UpdateTenantResponse".into()
+    }
+}
+/// Makes an API key.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CreateApiKeyRequest {
+    /// What it is to be. Required.
+    #[prost(message, optional, tag = "1")]
+    pub api_key: ::core::option::Option<ApiKey>,
+}
+impl ::prost::Name for CreateApiKeyRequest {
+    const NAME: &'static str = "CreateApiKeyRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CreateApiKeyRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CreateApiKeyRequest".into()
+    }
+}
+/// An API key was made.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CreateApiKeyResponse {
+    /// What it is.
+    #[prost(message, optional, tag = "1")]
+    pub api_key: ::core::option::Option<ApiKey>,
+    /// The key itself, as in `sbx_…`. It is not stored and cannot be shown again.
+    #[prost(string, tag = "2")]
+    pub secret: ::prost::alloc::string::String,
+}
+impl ::prost::Name for CreateApiKeyResponse {
+    const NAME: &'static str = "CreateApiKeyResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CreateApiKeyResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CreateApiKeyResponse".into()
+    }
+}
+/// Asks for API keys.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListApiKeysRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Also those that were revoked or have expired.
+    #[prost(bool, tag = "2")]
+    pub show_inactive: bool,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListApiKeysRequest {
+    const NAME: &'static str = "ListApiKeysRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListApiKeysRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListApiKeysRequest".into()
+    }
+}
+/// API keys.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListApiKeysResponse {
+    /// Newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub api_keys: ::prost::alloc::vec::Vec<ApiKey>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListApiKeysResponse {
+    const NAME: &'static str = "ListApiKeysResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListApiKeysResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListApiKeysResponse".into()
+    }
+}
+/// Ends an API key.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeApiKeyRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// ApiKey.key_id. Required.
+    #[prost(string, tag = "2")]
+    pub key_id: ::prost::alloc::string::String,
+    /// Why, for the audit trail.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+impl ::prost::Name for RevokeApiKeyRequest {
+    const NAME: &'static str = "RevokeApiKeyRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RevokeApiKeyRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RevokeApiKeyRequest".into()
+    }
+}
+/// An API key was ended.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeApiKeyResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub api_key: ::core::option::Option<ApiKey>,
+}
+impl ::prost::Name for RevokeApiKeyResponse {
+    const NAME: &'static str = "RevokeApiKeyResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RevokeApiKeyResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RevokeApiKeyResponse".into()
+    }
+}
+/// Adds a budget.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateBudgetRequest {
+    /// It. Required.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+impl ::prost::Name for CreateBudgetRequest {
+    const NAME: &'static str = "CreateBudgetRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CreateBudgetRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CreateBudgetRequest".into()
+    }
+}
+/// A budget was added.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateBudgetResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+impl ::prost::Name for CreateBudgetResponse {
+    const NAME: &'static str = "CreateBudgetResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CreateBudgetResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CreateBudgetResponse".into()
+    }
+}
+/// Asks for one budget.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBudgetRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Which. Required.
+    #[prost(string, tag = "2")]
+    pub budget_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for GetBudgetRequest {
+    const NAME: &'static str = "GetBudgetRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetBudgetRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetBudgetRequest".into()
+    }
+}
+/// One budget.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetBudgetResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+impl ::prost::Name for GetBudgetResponse {
+    const NAME: &'static str = "GetBudgetResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetBudgetResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetBudgetResponse".into()
+    }
+}
+/// Asks for budgets.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListBudgetsRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListBudgetsRequest {
+    const NAME: &'static str = "ListBudgetsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListBudgetsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListBudgetsRequest".into()
+    }
+}
+/// Budgets.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListBudgetsResponse {
+    /// Ordered by id.
+    #[prost(message, repeated, tag = "1")]
+    pub budgets: ::prost::alloc::vec::Vec<Budget>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListBudgetsResponse {
+    const NAME: &'static str = "ListBudgetsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListBudgetsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListBudgetsResponse".into()
+    }
+}
+/// Changes a budget. Its scope and period cannot be changed.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateBudgetRequest {
+    /// The new values, with `tenant_id` and `budget_id`. Required.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+    /// Fields to change: `limit_nano_eur`, `enforcement`, `thresholds`. Unset for every field that is set in `budget`.
+    #[prost(message, optional, tag = "2")]
+    pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
+}
+impl ::prost::Name for UpdateBudgetRequest {
+    const NAME: &'static str = "UpdateBudgetRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UpdateBudgetRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UpdateBudgetRequest".into()
+    }
+}
+/// A budget was changed.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateBudgetResponse {
+    /// It, as it is now.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+impl ::prost::Name for UpdateBudgetResponse {
+    const NAME: &'static str = "UpdateBudgetResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.UpdateBudgetResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.UpdateBudgetResponse".into()
+    }
+}
+/// Adds money.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TopUpBudgetRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Which. Required.
+    #[prost(string, tag = "2")]
+    pub budget_id: ::prost::alloc::string::String,
+    /// Your id of this payment: the same id again adds nothing. Required.
+    #[prost(string, tag = "3")]
+    pub top_up_id: ::prost::alloc::string::String,
+    /// How much, in nano-EUR; above 0.
+    #[prost(int64, tag = "4")]
+    pub amount_nano_eur: i64,
+    /// Why, for the ledger.
+    #[prost(string, tag = "5")]
+    pub reason: ::prost::alloc::string::String,
+}
+impl ::prost::Name for TopUpBudgetRequest {
+    const NAME: &'static str = "TopUpBudgetRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.TopUpBudgetRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.TopUpBudgetRequest".into()
+    }
+}
+/// Money was added.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TopUpBudgetResponse {
+    /// The budget, as it is now.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+impl ::prost::Name for TopUpBudgetResponse {
+    const NAME: &'static str = "TopUpBudgetResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.TopUpBudgetResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.TopUpBudgetResponse".into()
+    }
+}
+/// Sets another limit for the running period.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OverrideBudgetRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Which. Required.
+    #[prost(string, tag = "2")]
+    pub budget_id: ::prost::alloc::string::String,
+    /// The limit, in nano-EUR, in place of Budget.limit_nano_eur and top-ups. Not negative.
+    #[prost(int64, tag = "3")]
+    pub limit_nano_eur: i64,
+    /// Why, for the ledger. Required.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+}
+impl ::prost::Name for OverrideBudgetRequest {
+    const NAME: &'static str = "OverrideBudgetRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.OverrideBudgetRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.OverrideBudgetRequest".into()
+    }
+}
+/// Another limit is set.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OverrideBudgetResponse {
+    /// The budget, as it is now.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+impl ::prost::Name for OverrideBudgetResponse {
+    const NAME: &'static str = "OverrideBudgetResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.OverrideBudgetResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.OverrideBudgetResponse".into()
+    }
+}
+/// Asks when a budget will be used up.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ForecastBudgetRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Which. Required.
+    #[prost(string, tag = "2")]
+    pub budget_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ForecastBudgetRequest {
+    const NAME: &'static str = "ForecastBudgetRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ForecastBudgetRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ForecastBudgetRequest".into()
+    }
+}
+/// When a budget will be used up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ForecastBudgetResponse {
+    /// When; unset if not within this period, or never at this rate.
+    #[prost(message, optional, tag = "1")]
+    pub exhaust_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Spending by the period's end, if nothing stops it; 0 for prepaid budgets.
+    #[prost(int64, tag = "2")]
+    pub period_end_nano_eur: i64,
+    /// Spending of a day at this rate.
+    #[prost(int64, tag = "3")]
+    pub daily_nano_eur: i64,
+    /// Length of the past that the rate is taken from.
+    #[prost(message, optional, tag = "4")]
+    pub basis: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for ForecastBudgetResponse {
+    const NAME: &'static str = "ForecastBudgetResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ForecastBudgetResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ForecastBudgetResponse".into()
+    }
+}
+/// Asks for ledger entries.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListLedgerEntriesRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Only this budget; empty for all.
+    #[prost(string, tag = "2")]
+    pub budget_id: ::prost::alloc::string::String,
+    /// Only this period, as BudgetStatus.period_id; empty for all.
+    #[prost(string, tag = "3")]
+    pub period_id: ::prost::alloc::string::String,
+    /// Only this request; empty for all.
+    #[prost(string, tag = "4")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Only these kinds; empty for all.
+    #[prost(enumeration = "ledger_entry::Kind", repeated, tag = "5")]
+    pub kinds: ::prost::alloc::vec::Vec<i32>,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "6")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "7")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListLedgerEntriesRequest {
+    const NAME: &'static str = "ListLedgerEntriesRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListLedgerEntriesRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListLedgerEntriesRequest".into()
+    }
+}
+/// Ledger entries.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListLedgerEntriesResponse {
+    /// Newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub entries: ::prost::alloc::vec::Vec<LedgerEntry>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListLedgerEntriesResponse {
+    const NAME: &'static str = "ListLedgerEntriesResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListLedgerEntriesResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListLedgerEntriesResponse".into()
+    }
+}
+/// Something that moved the money of a budget.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LedgerEntry {
+    /// Its id; higher ones are later.
+    #[prost(uint64, tag = "1")]
+    pub entry_id: u64,
+    /// Whose.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Which budget.
+    #[prost(string, tag = "3")]
+    pub budget_id: ::prost::alloc::string::String,
+    /// Which period of it. A settlement is in the period in which its request was admitted.
+    #[prost(string, tag = "4")]
+    pub period_id: ::prost::alloc::string::String,
+    /// What happened.
+    #[prost(enumeration = "ledger_entry::Kind", tag = "5")]
+    pub kind: i32,
+    /// How much, in nano-EUR; for KIND_LIMIT the change of the limit, which may be negative.
+    #[prost(int64, tag = "6")]
+    pub amount_nano_eur: i64,
+    /// The amount is Signalbox's estimate.
+    #[prost(bool, tag = "7")]
+    pub estimated: bool,
+    /// Request it was for; empty for none.
+    #[prost(string, tag = "8")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Reservation or lease it belongs to; empty for none.
+    #[prost(string, tag = "9")]
+    pub hold_id: ::prost::alloc::string::String,
+    /// Settlement, top-up or audit entry it was booked for, as far as there is one.
+    #[prost(string, tag = "10")]
+    pub source_id: ::prost::alloc::string::String,
+    /// Why, where somebody said so.
+    #[prost(string, tag = "11")]
+    pub reason: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "12")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Nested message and enum types in `LedgerEntry`.
+pub mod ledger_entry {
+    /// What happened.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Kind {
+        /// Not said.
+        Unspecified = 0,
+        /// The limit was set, changed, overridden or topped up.
+        Limit = 1,
+        /// A replica was granted a lease.
+        Grant = 2,
+        /// A lease, or a part of it, came back.
+        Return = 3,
+        /// Money was reserved for one spender.
+        Reserve = 4,
+        /// What was left of a reservation was set free.
+        Release = 5,
+        /// Money was spent.
+        Settle = 6,
+        /// A replica died: what was left of its lease is held until it is known what it spent.
+        Orphan = 7,
+    }
+    impl Kind {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "KIND_UNSPECIFIED",
+                Self::Limit => "KIND_LIMIT",
+                Self::Grant => "KIND_GRANT",
+                Self::Return => "KIND_RETURN",
+                Self::Reserve => "KIND_RESERVE",
+                Self::Release => "KIND_RELEASE",
+                Self::Settle => "KIND_SETTLE",
+                Self::Orphan => "KIND_ORPHAN",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "KIND_UNSPECIFIED" => Some(Self::Unspecified),
+                "KIND_LIMIT" => Some(Self::Limit),
+                "KIND_GRANT" => Some(Self::Grant),
+                "KIND_RETURN" => Some(Self::Return),
+                "KIND_RESERVE" => Some(Self::Reserve),
+                "KIND_RELEASE" => Some(Self::Release),
+                "KIND_SETTLE" => Some(Self::Settle),
+                "KIND_ORPHAN" => Some(Self::Orphan),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for LedgerEntry {
+    const NAME: &'static str = "LedgerEntry";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.LedgerEntry".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.LedgerEntry".into()
+    }
+}
+/// Asks for a comparison.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReconcileLedgerRequest {
+    /// Whose; empty for all tenants.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Requests that ended from this time on. Required.
+    #[prost(message, optional, tag = "2")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// And before this time; unset for what is settled by now.
+    #[prost(message, optional, tag = "3")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Most differences to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "4")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "5")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ReconcileLedgerRequest {
+    const NAME: &'static str = "ReconcileLedgerRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReconcileLedgerRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReconcileLedgerRequest".into()
+    }
+}
+/// A comparison.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReconcileLedgerResponse {
+    /// Requests on which the two do not agree.
+    #[prost(message, repeated, tag = "1")]
+    pub differences: ::prost::alloc::vec::Vec<reconcile_ledger_response::Difference>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Sum of the ledger's settlements over the window, each request once.
+    #[prost(int64, tag = "3")]
+    pub ledger_nano_eur: i64,
+    /// Sum of the usage store's costs over the window.
+    #[prost(int64, tag = "4")]
+    pub usage_nano_eur: i64,
+    /// Requests compared.
+    #[prost(uint64, tag = "5")]
+    pub requests: u64,
+}
+/// Nested message and enum types in `ReconcileLedgerResponse`.
+pub mod reconcile_ledger_response {
+    /// A request on which the two do not agree.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Difference {
+        /// Whose.
+        #[prost(string, tag = "1")]
+        pub tenant_id: ::prost::alloc::string::String,
+        /// Which.
+        #[prost(string, tag = "2")]
+        pub request_id: ::prost::alloc::string::String,
+        /// A budget of the ledger that differs.
+        #[prost(string, tag = "3")]
+        pub budget_id: ::prost::alloc::string::String,
+        /// What the ledger says; unset when it does not know the request.
+        #[prost(int64, optional, tag = "4")]
+        pub ledger_nano_eur: ::core::option::Option<i64>,
+        /// What the usage store says; unset when it does not know the request.
+        #[prost(int64, optional, tag = "5")]
+        pub usage_nano_eur: ::core::option::Option<i64>,
+    }
+    impl ::prost::Name for Difference {
+        const NAME: &'static str = "Difference";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.ReconcileLedgerResponse.Difference".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.ReconcileLedgerResponse.Difference".into()
+        }
+    }
+}
+impl ::prost::Name for ReconcileLedgerResponse {
+    const NAME: &'static str = "ReconcileLedgerResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReconcileLedgerResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReconcileLedgerResponse".into()
+    }
+}
+/// Asks for the audit trail.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListAuditEntriesRequest {
+    /// Whose things were changed; empty for all tenants.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Most to return; 0 for 100, at most 1000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListAuditEntriesRequest {
+    const NAME: &'static str = "ListAuditEntriesRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListAuditEntriesRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListAuditEntriesRequest".into()
+    }
+}
+/// The audit trail.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListAuditEntriesResponse {
+    /// Newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub entries: ::prost::alloc::vec::Vec<AuditEntry>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListAuditEntriesResponse {
+    const NAME: &'static str = "ListAuditEntriesResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListAuditEntriesResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListAuditEntriesResponse".into()
+    }
+}
+/// Somebody changed something.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AuditEntry {
+    /// Its id.
+    #[prost(string, tag = "1")]
+    pub audit_id: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "2")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// ApiKey.key_id of who did it; empty when no authentication was configured.
+    #[prost(string, tag = "3")]
+    pub actor_key_id: ::prost::alloc::string::String,
+    /// Method called, as in `UpdateTenant`.
+    #[prost(string, tag = "4")]
+    pub method: ::prost::alloc::string::String,
+    /// Whose thing.
+    #[prost(string, tag = "5")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Which thing, as in `budget/monthly` or `key/k7f2`.
+    #[prost(string, tag = "6")]
+    pub resource: ::prost::alloc::string::String,
+    /// It before, as JSON; empty for a new one. Never holds a secret.
+    #[prost(string, tag = "7")]
+    pub before_json: ::prost::alloc::string::String,
+    /// It after, as JSON.
+    #[prost(string, tag = "8")]
+    pub after_json: ::prost::alloc::string::String,
+    /// Why, where somebody said so.
+    #[prost(string, tag = "9")]
+    pub reason: ::prost::alloc::string::String,
+}
+impl ::prost::Name for AuditEntry {
+    const NAME: &'static str = "AuditEntry";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.AuditEntry".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.AuditEntry".into()
+    }
+}
+/// Asks who a key belongs to.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResolveApiKeyRequest {
+    /// The key's public id. Required.
+    #[prost(string, tag = "1")]
+    pub key_id: ::prost::alloc::string::String,
+    /// SHA-256 of the whole key, so that the key itself goes no further than the process it was sent to. Required.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub digest: ::prost::bytes::Bytes,
+}
+impl ::prost::Name for ResolveApiKeyRequest {
+    const NAME: &'static str = "ResolveApiKeyRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ResolveApiKeyRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ResolveApiKeyRequest".into()
+    }
+}
+/// Who a key belongs to. An unknown, expired or revoked key is UNAUTHENTICATED, and it does not say which.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ResolveApiKeyResponse {
+    /// The key.
+    #[prost(message, optional, tag = "1")]
+    pub api_key: ::core::option::Option<ApiKey>,
+    /// Its tenant.
+    #[prost(message, optional, tag = "2")]
+    pub tenant: ::core::option::Option<Tenant>,
+    /// How long this may be used without asking again, while WatchAdmission is open.
+    #[prost(message, optional, tag = "3")]
+    pub ttl: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for ResolveApiKeyResponse {
+    const NAME: &'static str = "ResolveApiKeyResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ResolveApiKeyResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ResolveApiKeyResponse".into()
+    }
+}
+/// Asks for what changes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchAdmissionRequest {
+    /// The replica that asks. Unique to a run of the process. Required.
+    #[prost(string, tag = "1")]
+    pub replica_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for WatchAdmissionRequest {
+    const NAME: &'static str = "WatchAdmissionRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.WatchAdmissionRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.WatchAdmissionRequest".into()
+    }
+}
+/// Something changed. A replica whose stream breaks forgets what it has cached and opens a new one.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchAdmissionResponse {
+    /// What.
+    #[prost(oneof = "watch_admission_response::Change", tags = "1, 2, 3, 4, 5")]
+    pub change: ::core::option::Option<watch_admission_response::Change>,
+}
+/// Nested message and enum types in `WatchAdmissionResponse`.
+pub mod watch_admission_response {
+    /// Nothing changed.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Heartbeat {}
+    impl ::prost::Name for Heartbeat {
+        const NAME: &'static str = "Heartbeat";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.WatchAdmissionResponse.Heartbeat".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.WatchAdmissionResponse.Heartbeat".into()
+        }
+    }
+    /// What.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Change {
+        /// A tenant, as it is now.
+        #[prost(message, tag = "1")]
+        Tenant(super::Tenant),
+        /// A key, as it is now; most often it was revoked.
+        #[prost(message, tag = "2")]
+        ApiKey(super::ApiKey),
+        /// A budget of which this replica holds a lease, as it is now: another threshold is in force.
+        #[prost(message, tag = "3")]
+        Budget(super::Budget),
+        /// A lease is wanted back.
+        #[prost(message, tag = "4")]
+        Recall(super::LeaseRecall),
+        /// Nothing changed. Sent every second, so that a stream that has died is noticed.
+        #[prost(message, tag = "5")]
+        Heartbeat(Heartbeat),
+    }
+}
+impl ::prost::Name for WatchAdmissionResponse {
+    const NAME: &'static str = "WatchAdmissionResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.WatchAdmissionResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.WatchAdmissionResponse".into()
+    }
+}
+/// A lease is wanted back because others need it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeaseRecall {
+    /// Which. Required.
+    #[prost(string, tag = "1")]
+    pub lease_id: ::prost::alloc::string::String,
+    /// How much of it the replica may keep idle; give back what is beyond.
+    #[prost(int64, tag = "2")]
+    pub keep_nano_eur: i64,
+}
+impl ::prost::Name for LeaseRecall {
+    const NAME: &'static str = "LeaseRecall";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.LeaseRecall".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.LeaseRecall".into()
+    }
+}
+/// Asks for leases.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AcquireLeasesRequest {
+    /// The replica that asks. Required.
+    #[prost(string, tag = "1")]
+    pub replica_id: ::prost::alloc::string::String,
+    /// Made up anew for each grant: the same id again gives the same grant. Required.
+    #[prost(string, tag = "2")]
+    pub grant_id: ::prost::alloc::string::String,
+    /// Whose. Required.
+    #[prost(string, tag = "3")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// The key used; empty without authentication.
+    #[prost(string, tag = "4")]
+    pub key_id: ::prost::alloc::string::String,
+    /// The scene; empty for none.
+    #[prost(string, tag = "5")]
+    pub scene: ::prost::alloc::string::String,
+    /// What the request at hand needs at least, in nano-EUR. More is granted while there is plenty.
+    #[prost(int64, tag = "6")]
+    pub needed_nano_eur: i64,
+    /// What it needs at least of the token rate.
+    #[prost(uint64, tag = "7")]
+    pub needed_tokens: u64,
+}
+impl ::prost::Name for AcquireLeasesRequest {
+    const NAME: &'static str = "AcquireLeasesRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.AcquireLeasesRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.AcquireLeasesRequest".into()
+    }
+}
+/// Leases. When money or rate is short the call fails with BUDGET_EXHAUSTED or RATE_LIMITED instead.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AcquireLeasesResponse {
+    /// One for each budget and each rate limit that the request falls under.
+    #[prost(message, repeated, tag = "1")]
+    pub leases: ::prost::alloc::vec::Vec<Lease>,
+}
+impl ::prost::Name for AcquireLeasesResponse {
+    const NAME: &'static str = "AcquireLeasesResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.AcquireLeasesResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.AcquireLeasesResponse".into()
+    }
+}
+/// A slice of a budget or of a rate that a replica may spend without asking.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Lease {
+    /// Its id.
+    #[prost(string, tag = "1")]
+    pub lease_id: ::prost::alloc::string::String,
+    /// Time until it expires, from the moment the request for it was sent; never beyond the end of the period.
+    #[prost(message, optional, tag = "4")]
+    pub ttl: ::core::option::Option<::prost_types::Duration>,
+    /// Of what.
+    #[prost(oneof = "lease::Slice", tags = "2, 3")]
+    pub slice: ::core::option::Option<lease::Slice>,
+}
+/// Nested message and enum types in `Lease`.
+pub mod lease {
+    /// Of what.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Slice {
+        /// Of a budget.
+        #[prost(message, tag = "2")]
+        Budget(super::BudgetSlice),
+        /// Of a rate limit.
+        #[prost(message, tag = "3")]
+        Rate(super::RateSlice),
+    }
+}
+impl ::prost::Name for Lease {
+    const NAME: &'static str = "Lease";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Lease".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Lease".into()
+    }
+}
+/// A slice of a budget.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BudgetSlice {
+    /// The budget, with its status after the grant and the threshold in force.
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+    /// Period the slice is of. What is admitted from it is settled there.
+    #[prost(string, tag = "2")]
+    pub period_id: ::prost::alloc::string::String,
+    /// How much, in nano-EUR.
+    #[prost(int64, tag = "3")]
+    pub granted_nano_eur: i64,
+}
+impl ::prost::Name for BudgetSlice {
+    const NAME: &'static str = "BudgetSlice";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.BudgetSlice".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.BudgetSlice".into()
+    }
+}
+/// A slice of a rate limit, spread over the lease's time.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RateSlice {
+    /// Whose limit.
+    #[prost(enumeration = "rate_slice::Level", tag = "1")]
+    pub level: i32,
+    /// Which key or scene, where the level is one.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Requests; 0 where they are not limited.
+    #[prost(uint64, tag = "3")]
+    pub granted_requests: u64,
+    /// Tokens; 0 where they are not limited.
+    #[prost(uint64, tag = "4")]
+    pub granted_tokens: u64,
+    /// Requests under way at once; 0 where they are not limited.
+    #[prost(uint32, tag = "5")]
+    pub granted_concurrent_requests: u32,
+    /// What the limit has left after the grant, for all replicas.
+    #[prost(message, optional, tag = "6")]
+    pub remaining: ::core::option::Option<RateLimit>,
+    /// The limit.
+    #[prost(message, optional, tag = "7")]
+    pub limit: ::core::option::Option<RateLimit>,
+}
+/// Nested message and enum types in `RateSlice`.
+pub mod rate_slice {
+    /// Whose limit it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Level {
+        /// Not said.
+        Unspecified = 0,
+        /// The tenant's.
+        Tenant = 1,
+        /// A scene's.
+        Scene = 2,
+        /// A key's.
+        Key = 3,
+    }
+    impl Level {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "LEVEL_UNSPECIFIED",
+                Self::Tenant => "LEVEL_TENANT",
+                Self::Scene => "LEVEL_SCENE",
+                Self::Key => "LEVEL_KEY",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "LEVEL_UNSPECIFIED" => Some(Self::Unspecified),
+                "LEVEL_TENANT" => Some(Self::Tenant),
+                "LEVEL_SCENE" => Some(Self::Scene),
+                "LEVEL_KEY" => Some(Self::Key),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for RateSlice {
+    const NAME: &'static str = "RateSlice";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RateSlice".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RateSlice".into()
+    }
+}
+/// Keeps leases alive.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RenewLeasesRequest {
+    /// The replica that holds them. Required.
+    #[prost(string, tag = "1")]
+    pub replica_id: ::prost::alloc::string::String,
+    /// Which. Required.
+    #[prost(string, repeated, tag = "2")]
+    pub lease_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+impl ::prost::Name for RenewLeasesRequest {
+    const NAME: &'static str = "RenewLeasesRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RenewLeasesRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RenewLeasesRequest".into()
+    }
+}
+/// Leases kept alive.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RenewLeasesResponse {
+    /// Those that live on, with their new time. Slices of a budget are what they were, slices of a rate begin anew. A
+    /// lease that is missing has expired: what is left of it must not be spent.
+    #[prost(message, repeated, tag = "1")]
+    pub leases: ::prost::alloc::vec::Vec<Lease>,
+}
+impl ::prost::Name for RenewLeasesResponse {
+    const NAME: &'static str = "RenewLeasesResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RenewLeasesResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RenewLeasesResponse".into()
+    }
+}
+/// Gives back leases.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReturnLeasesRequest {
+    /// The replica that holds them. Required.
+    #[prost(string, tag = "1")]
+    pub replica_id: ::prost::alloc::string::String,
+    /// Made up anew for each return: the same id again returns nothing. Required.
+    #[prost(string, tag = "2")]
+    pub return_id: ::prost::alloc::string::String,
+    /// What comes back. Required.
+    #[prost(message, repeated, tag = "3")]
+    pub returns: ::prost::alloc::vec::Vec<LeaseReturn>,
+}
+impl ::prost::Name for ReturnLeasesRequest {
+    const NAME: &'static str = "ReturnLeasesRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReturnLeasesRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReturnLeasesRequest".into()
+    }
+}
+/// What comes back of a lease.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeaseReturn {
+    /// Which. Required.
+    #[prost(string, tag = "1")]
+    pub lease_id: ::prost::alloc::string::String,
+    /// How much of a budget, in nano-EUR: neither spent nor held by a request under way.
+    #[prost(int64, tag = "2")]
+    pub amount_nano_eur: i64,
+    /// The lease ends. All that was spent from it must be settled first.
+    #[prost(bool, tag = "3")]
+    pub end: bool,
+}
+impl ::prost::Name for LeaseReturn {
+    const NAME: &'static str = "LeaseReturn";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.LeaseReturn".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.LeaseReturn".into()
+    }
+}
+/// Leases came back.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReturnLeasesResponse {}
+impl ::prost::Name for ReturnLeasesResponse {
+    const NAME: &'static str = "ReturnLeasesResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReturnLeasesResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReturnLeasesResponse".into()
+    }
+}
+/// Sets money aside.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReserveRequest {
+    /// Made up by the caller: the same id again gives the same reservation. Required.
+    #[prost(string, tag = "1")]
+    pub reservation_id: ::prost::alloc::string::String,
+    /// Whose. Required.
+    #[prost(string, tag = "2")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// The key used; empty without authentication.
+    #[prost(string, tag = "3")]
+    pub key_id: ::prost::alloc::string::String,
+    /// The scene; empty for none.
+    #[prost(string, tag = "4")]
+    pub scene: ::prost::alloc::string::String,
+    /// Request or batch job it is for.
+    #[prost(string, tag = "5")]
+    pub request_id: ::prost::alloc::string::String,
+    /// The worst case, in nano-EUR.
+    #[prost(int64, tag = "6")]
+    pub amount_nano_eur: i64,
+    /// Time until it expires and what was not settled is set free, unless it is settled before. Required.
+    #[prost(message, optional, tag = "7")]
+    pub ttl: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for ReserveRequest {
+    const NAME: &'static str = "ReserveRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReserveRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReserveRequest".into()
+    }
+}
+/// Money is set aside. When it is short the call fails with BUDGET_EXHAUSTED instead.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReserveResponse {
+    /// The budgets that pay, each with its period.
+    #[prost(message, repeated, tag = "1")]
+    pub charges: ::prost::alloc::vec::Vec<UsageCharge>,
+    /// What the budgets said, for Route.budget.
+    #[prost(message, optional, tag = "2")]
+    pub effect: ::core::option::Option<BudgetEffect>,
+    /// Tiers the request may use; empty for all that the tenant may.
+    #[prost(enumeration = "Tier", repeated, tag = "3")]
+    pub allowed_tiers: ::prost::alloc::vec::Vec<i32>,
+    /// When it expires.
+    #[prost(message, optional, tag = "4")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+impl ::prost::Name for ReserveResponse {
+    const NAME: &'static str = "ReserveResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReserveResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReserveResponse".into()
+    }
+}
+/// Books what was spent.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SettleRequest {
+    /// Any number, of any tenants. Required.
+    #[prost(message, repeated, tag = "1")]
+    pub settlements: ::prost::alloc::vec::Vec<Settlement>,
+}
+impl ::prost::Name for SettleRequest {
+    const NAME: &'static str = "SettleRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.SettleRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.SettleRequest".into()
+    }
+}
+/// What one request or batch item really spent.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Settlement {
+    /// Its id: UsageEvent.event_id. It counts once. Required.
+    #[prost(string, tag = "1")]
+    pub settlement_id: ::prost::alloc::string::String,
+    /// The budgets that pay, with lease or reservation and the period of admission. Required.
+    #[prost(message, repeated, tag = "2")]
+    pub charges: ::prost::alloc::vec::Vec<UsageCharge>,
+    /// The request.
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+    /// What it cost, in nano-EUR. May be above what was reserved: the rest is a debt of the budget.
+    #[prost(int64, tag = "4")]
+    pub amount_nano_eur: i64,
+    /// The amount is an estimate. Then it is at least what had been reserved, unless less was provably used.
+    #[prost(bool, tag = "5")]
+    pub estimated: bool,
+    /// More settlements of the reservation follow, as for the items of a batch. Otherwise what is left of it is set free.
+    #[prost(bool, tag = "6")]
+    pub more_follow: bool,
+}
+impl ::prost::Name for Settlement {
+    const NAME: &'static str = "Settlement";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Settlement".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Settlement".into()
+    }
+}
+/// What was booked.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SettleResponse {
+    /// Those that cannot be booked. All others are, now or before.
+    #[prost(message, repeated, tag = "1")]
+    pub refusals: ::prost::alloc::vec::Vec<settle_response::Refusal>,
+}
+/// Nested message and enum types in `SettleResponse`.
+pub mod settle_response {
+    /// A settlement that cannot be booked.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Refusal {
+        /// Which.
+        #[prost(string, tag = "1")]
+        pub settlement_id: ::prost::alloc::string::String,
+        /// Why, as in `unknown reservation`. Sending it again does not help.
+        #[prost(string, tag = "2")]
+        pub reason: ::prost::alloc::string::String,
+    }
+    impl ::prost::Name for Refusal {
+        const NAME: &'static str = "Refusal";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.SettleResponse.Refusal".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.SettleResponse.Refusal".into()
+        }
+    }
+}
+impl ::prost::Name for SettleResponse {
+    const NAME: &'static str = "SettleResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.SettleResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.SettleResponse".into()
+    }
+}
+/// Generated client implementations.
+pub mod budget_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::http::Uri;
+    use tonic::codegen::*;
+    /// Who may spend how much: tenants, their API keys, their budgets and the ledger.
+    ///
+    /// Money is reserved at its worst case before a request is routed and settled at its actual cost after, once. A router
+    /// holds leases, slices of budget and rate that it may spend without asking; the sum of all leases never exceeds what
+    /// is left. Amounts are in nano-EUR: 1,000,000,000 is one euro.
+    ///
+    /// The first half of the methods is for operators: they need an admin key, but reading one's own tenant does not.
+    /// The second half, from ResolveApiKey on, is what the roles of a deployment speak among themselves.
+    #[derive(Debug, Clone)]
+    pub struct BudgetServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl BudgetServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> BudgetServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> BudgetServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                    http::Request<tonic::body::Body>,
+                    Response = http::Response<
+                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                    >,
+                >,
+            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
+                Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            BudgetServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Adds a tenant.
+        pub async fn create_tenant(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CreateTenantRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateTenantResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/CreateTenant");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateTenant"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// One tenant.
+        pub async fn get_tenant(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetTenantRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetTenantResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/GetTenant");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "GetTenant"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The tenants.
+        pub async fn list_tenants(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListTenantsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListTenantsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListTenants");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListTenants"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Changes a tenant. In force on every replica within 2 s.
+        pub async fn update_tenant(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateTenantRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateTenantResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/UpdateTenant");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "UpdateTenant"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Makes an API key. The answer is the only place where the key itself is ever shown.
+        pub async fn create_api_key(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CreateApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateApiKeyResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/CreateApiKey");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateApiKey"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A tenant's API keys, without the keys themselves.
+        pub async fn list_api_keys(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListApiKeysRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListApiKeysResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListApiKeys");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListApiKeys"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Ends an API key for good. Refused on every replica within 2 s.
+        pub async fn revoke_api_key(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RevokeApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::RevokeApiKeyResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/RevokeApiKey");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "RevokeApiKey"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Adds a budget.
+        pub async fn create_budget(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CreateBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateBudgetResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/CreateBudget");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateBudget"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// One budget and where it stands.
+        pub async fn get_budget(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetBudgetResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/GetBudget");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "GetBudget"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A tenant's budgets and where they stand.
+        pub async fn list_budgets(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListBudgetsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListBudgetsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListBudgets");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListBudgets"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Changes a budget for now and later. A limit below what is spent already is refused: use OverrideBudget.
+        pub async fn update_budget(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateBudgetResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/UpdateBudget");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "UpdateBudget"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Adds money to a prepaid budget, or to the running period of another.
+        pub async fn top_up_budget(
+            &mut self,
+            request: impl tonic::IntoRequest<super::TopUpBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::TopUpBudgetResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/TopUpBudget");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "TopUpBudget"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Sets another limit for the running period only. May be below what is spent: then nothing more is.
+        pub async fn override_budget(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OverrideBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::OverrideBudgetResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/OverrideBudget");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "OverrideBudget"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// When a budget will be used up at this rate.
+        pub async fn forecast_budget(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ForecastBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::ForecastBudgetResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ForecastBudget");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ForecastBudget"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What moved the money of a budget, newest first. Entries are never changed or removed.
+        pub async fn list_ledger_entries(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListLedgerEntriesRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListLedgerEntriesResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListLedgerEntries");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListLedgerEntries"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Compares ledger and usage store, request by request. No difference is the normal case.
+        pub async fn reconcile_ledger(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReconcileLedgerRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReconcileLedgerResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ReconcileLedger");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ReconcileLedger"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Who changed which tenant, key or budget, newest first.
+        pub async fn list_audit_entries(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListAuditEntriesRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListAuditEntriesResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListAuditEntries");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListAuditEntries"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Who a key belongs to and what that tenant may do.
+        pub async fn resolve_api_key(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ResolveApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::ResolveApiKeyResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ResolveApiKey");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ResolveApiKey"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Everything that changes what a replica may admit, as it changes. Open for as long as the replica lives.
+        pub async fn watch_admission(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchAdmissionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchAdmissionResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/WatchAdmission");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "WatchAdmission"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Grants a replica slices of every budget and rate that a request falls under: all of them or none.
+        pub async fn acquire_leases(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AcquireLeasesRequest>,
+        ) -> std::result::Result<tonic::Response<super::AcquireLeasesResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/AcquireLeases");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "AcquireLeases"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Keeps leases alive. A replica that could not renew one stops spending from it before it expires.
+        pub async fn renew_leases(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RenewLeasesRequest>,
+        ) -> std::result::Result<tonic::Response<super::RenewLeasesResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/RenewLeases");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "RenewLeases"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Gives back what is left of leases, in part or whole.
+        pub async fn return_leases(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReturnLeasesRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReturnLeasesResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ReturnLeases");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ReturnLeases"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Sets money aside for one spender without a lease, as for a batch: in every budget or in none.
+        pub async fn reserve(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReserveRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReserveResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/Reserve");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "Reserve"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Books what was really spent. Each settlement counts once, however often it is sent.
+        pub async fn settle(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SettleRequest>,
+        ) -> std::result::Result<tonic::Response<super::SettleResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/Settle");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "Settle"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod budget_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with BudgetServiceServer.
+    #[async_trait]
+    pub trait BudgetService: std::marker::Send + std::marker::Sync + 'static {
+        /// Adds a tenant.
+        async fn create_tenant(
+            &self,
+            request: tonic::Request<super::CreateTenantRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateTenantResponse>, tonic::Status>;
+        /// One tenant.
+        async fn get_tenant(
+            &self,
+            request: tonic::Request<super::GetTenantRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetTenantResponse>, tonic::Status>;
+        /// The tenants.
+        async fn list_tenants(
+            &self,
+            request: tonic::Request<super::ListTenantsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListTenantsResponse>, tonic::Status>;
+        /// Changes a tenant. In force on every replica within 2 s.
+        async fn update_tenant(
+            &self,
+            request: tonic::Request<super::UpdateTenantRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateTenantResponse>, tonic::Status>;
+        /// Makes an API key. The answer is the only place where the key itself is ever shown.
+        async fn create_api_key(
+            &self,
+            request: tonic::Request<super::CreateApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateApiKeyResponse>, tonic::Status>;
+        /// A tenant's API keys, without the keys themselves.
+        async fn list_api_keys(
+            &self,
+            request: tonic::Request<super::ListApiKeysRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListApiKeysResponse>, tonic::Status>;
+        /// Ends an API key for good. Refused on every replica within 2 s.
+        async fn revoke_api_key(
+            &self,
+            request: tonic::Request<super::RevokeApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::RevokeApiKeyResponse>, tonic::Status>;
+        /// Adds a budget.
+        async fn create_budget(
+            &self,
+            request: tonic::Request<super::CreateBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::CreateBudgetResponse>, tonic::Status>;
+        /// One budget and where it stands.
+        async fn get_budget(
+            &self,
+            request: tonic::Request<super::GetBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetBudgetResponse>, tonic::Status>;
+        /// A tenant's budgets and where they stand.
+        async fn list_budgets(
+            &self,
+            request: tonic::Request<super::ListBudgetsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListBudgetsResponse>, tonic::Status>;
+        /// Changes a budget for now and later. A limit below what is spent already is refused: use OverrideBudget.
+        async fn update_budget(
+            &self,
+            request: tonic::Request<super::UpdateBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::UpdateBudgetResponse>, tonic::Status>;
+        /// Adds money to a prepaid budget, or to the running period of another.
+        async fn top_up_budget(
+            &self,
+            request: tonic::Request<super::TopUpBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::TopUpBudgetResponse>, tonic::Status>;
+        /// Sets another limit for the running period only. May be below what is spent: then nothing more is.
+        async fn override_budget(
+            &self,
+            request: tonic::Request<super::OverrideBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::OverrideBudgetResponse>, tonic::Status>;
+        /// When a budget will be used up at this rate.
+        async fn forecast_budget(
+            &self,
+            request: tonic::Request<super::ForecastBudgetRequest>,
+        ) -> std::result::Result<tonic::Response<super::ForecastBudgetResponse>, tonic::Status>;
+        /// What moved the money of a budget, newest first. Entries are never changed or removed.
+        async fn list_ledger_entries(
+            &self,
+            request: tonic::Request<super::ListLedgerEntriesRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListLedgerEntriesResponse>, tonic::Status>;
+        /// Compares ledger and usage store, request by request. No difference is the normal case.
+        async fn reconcile_ledger(
+            &self,
+            request: tonic::Request<super::ReconcileLedgerRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReconcileLedgerResponse>, tonic::Status>;
+        /// Who changed which tenant, key or budget, newest first.
+        async fn list_audit_entries(
+            &self,
+            request: tonic::Request<super::ListAuditEntriesRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListAuditEntriesResponse>, tonic::Status>;
+        /// Who a key belongs to and what that tenant may do.
+        async fn resolve_api_key(
+            &self,
+            request: tonic::Request<super::ResolveApiKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::ResolveApiKeyResponse>, tonic::Status>;
+        /// Server streaming response type for the WatchAdmission method.
+        type WatchAdmissionStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchAdmissionResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// Everything that changes what a replica may admit, as it changes. Open for as long as the replica lives.
+        async fn watch_admission(
+            &self,
+            request: tonic::Request<super::WatchAdmissionRequest>,
+        ) -> std::result::Result<tonic::Response<Self::WatchAdmissionStream>, tonic::Status>;
+        /// Grants a replica slices of every budget and rate that a request falls under: all of them or none.
+        async fn acquire_leases(
+            &self,
+            request: tonic::Request<super::AcquireLeasesRequest>,
+        ) -> std::result::Result<tonic::Response<super::AcquireLeasesResponse>, tonic::Status>;
+        /// Keeps leases alive. A replica that could not renew one stops spending from it before it expires.
+        async fn renew_leases(
+            &self,
+            request: tonic::Request<super::RenewLeasesRequest>,
+        ) -> std::result::Result<tonic::Response<super::RenewLeasesResponse>, tonic::Status>;
+        /// Gives back what is left of leases, in part or whole.
+        async fn return_leases(
+            &self,
+            request: tonic::Request<super::ReturnLeasesRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReturnLeasesResponse>, tonic::Status>;
+        /// Sets money aside for one spender without a lease, as for a batch: in every budget or in none.
+        async fn reserve(
+            &self,
+            request: tonic::Request<super::ReserveRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReserveResponse>, tonic::Status>;
+        /// Books what was really spent. Each settlement counts once, however often it is sent.
+        async fn settle(
+            &self,
+            request: tonic::Request<super::SettleRequest>,
+        ) -> std::result::Result<tonic::Response<super::SettleResponse>, tonic::Status>;
+    }
+    /// Who may spend how much: tenants, their API keys, their budgets and the ledger.
+    ///
+    /// Money is reserved at its worst case before a request is routed and settled at its actual cost after, once. A router
+    /// holds leases, slices of budget and rate that it may spend without asking; the sum of all leases never exceeds what
+    /// is left. Amounts are in nano-EUR: 1,000,000,000 is one euro.
+    ///
+    /// The first half of the methods is for operators: they need an admin key, but reading one's own tenant does not.
+    /// The second half, from ResolveApiKey on, is what the roles of a deployment speak among themselves.
+    #[derive(Debug)]
+    pub struct BudgetServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> BudgetServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for BudgetServiceServer<T>
+    where
+        T: BudgetService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/signalbox.v1.BudgetService/CreateTenant" => {
+                    #[allow(non_camel_case_types)]
+                    struct CreateTenantSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::CreateTenantRequest> for CreateTenantSvc<T> {
+                        type Response = super::CreateTenantResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CreateTenantRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::create_tenant(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CreateTenantSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/GetTenant" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetTenantSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::GetTenantRequest> for GetTenantSvc<T> {
+                        type Response = super::GetTenantResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::GetTenantRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as BudgetService>::get_tenant(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetTenantSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ListTenants" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListTenantsSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ListTenantsRequest> for ListTenantsSvc<T> {
+                        type Response = super::ListTenantsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListTenantsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::list_tenants(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListTenantsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/UpdateTenant" => {
+                    #[allow(non_camel_case_types)]
+                    struct UpdateTenantSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::UpdateTenantRequest> for UpdateTenantSvc<T> {
+                        type Response = super::UpdateTenantResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UpdateTenantRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::update_tenant(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UpdateTenantSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/CreateApiKey" => {
+                    #[allow(non_camel_case_types)]
+                    struct CreateApiKeySvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::CreateApiKeyRequest> for CreateApiKeySvc<T> {
+                        type Response = super::CreateApiKeyResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CreateApiKeyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::create_api_key(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CreateApiKeySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ListApiKeys" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListApiKeysSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ListApiKeysRequest> for ListApiKeysSvc<T> {
+                        type Response = super::ListApiKeysResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListApiKeysRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::list_api_keys(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListApiKeysSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/RevokeApiKey" => {
+                    #[allow(non_camel_case_types)]
+                    struct RevokeApiKeySvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::RevokeApiKeyRequest> for RevokeApiKeySvc<T> {
+                        type Response = super::RevokeApiKeyResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RevokeApiKeyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::revoke_api_key(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RevokeApiKeySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/CreateBudget" => {
+                    #[allow(non_camel_case_types)]
+                    struct CreateBudgetSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::CreateBudgetRequest> for CreateBudgetSvc<T> {
+                        type Response = super::CreateBudgetResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CreateBudgetRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::create_budget(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CreateBudgetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/GetBudget" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetBudgetSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::GetBudgetRequest> for GetBudgetSvc<T> {
+                        type Response = super::GetBudgetResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::GetBudgetRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as BudgetService>::get_budget(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetBudgetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ListBudgets" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListBudgetsSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ListBudgetsRequest> for ListBudgetsSvc<T> {
+                        type Response = super::ListBudgetsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListBudgetsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::list_budgets(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListBudgetsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/UpdateBudget" => {
+                    #[allow(non_camel_case_types)]
+                    struct UpdateBudgetSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::UpdateBudgetRequest> for UpdateBudgetSvc<T> {
+                        type Response = super::UpdateBudgetResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UpdateBudgetRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::update_budget(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UpdateBudgetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/TopUpBudget" => {
+                    #[allow(non_camel_case_types)]
+                    struct TopUpBudgetSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::TopUpBudgetRequest> for TopUpBudgetSvc<T> {
+                        type Response = super::TopUpBudgetResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::TopUpBudgetRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::top_up_budget(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = TopUpBudgetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/OverrideBudget" => {
+                    #[allow(non_camel_case_types)]
+                    struct OverrideBudgetSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::OverrideBudgetRequest> for OverrideBudgetSvc<T> {
+                        type Response = super::OverrideBudgetResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OverrideBudgetRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::override_budget(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OverrideBudgetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ForecastBudget" => {
+                    #[allow(non_camel_case_types)]
+                    struct ForecastBudgetSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ForecastBudgetRequest> for ForecastBudgetSvc<T> {
+                        type Response = super::ForecastBudgetResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ForecastBudgetRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::forecast_budget(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ForecastBudgetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ListLedgerEntries" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListLedgerEntriesSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ListLedgerEntriesRequest>
+                        for ListLedgerEntriesSvc<T>
+                    {
+                        type Response = super::ListLedgerEntriesResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListLedgerEntriesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BudgetService>::list_ledger_entries(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListLedgerEntriesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ReconcileLedger" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReconcileLedgerSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ReconcileLedgerRequest> for ReconcileLedgerSvc<T> {
+                        type Response = super::ReconcileLedgerResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReconcileLedgerRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::reconcile_ledger(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReconcileLedgerSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ListAuditEntries" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListAuditEntriesSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ListAuditEntriesRequest>
+                        for ListAuditEntriesSvc<T>
+                    {
+                        type Response = super::ListAuditEntriesResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListAuditEntriesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BudgetService>::list_audit_entries(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListAuditEntriesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ResolveApiKey" => {
+                    #[allow(non_camel_case_types)]
+                    struct ResolveApiKeySvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ResolveApiKeyRequest> for ResolveApiKeySvc<T> {
+                        type Response = super::ResolveApiKeyResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ResolveApiKeyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::resolve_api_key(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ResolveApiKeySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/WatchAdmission" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchAdmissionSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::ServerStreamingService<super::WatchAdmissionRequest>
+                        for WatchAdmissionSvc<T>
+                    {
+                        type Response = super::WatchAdmissionResponse;
+                        type ResponseStream = T::WatchAdmissionStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchAdmissionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::watch_admission(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchAdmissionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/AcquireLeases" => {
+                    #[allow(non_camel_case_types)]
+                    struct AcquireLeasesSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::AcquireLeasesRequest> for AcquireLeasesSvc<T> {
+                        type Response = super::AcquireLeasesResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AcquireLeasesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::acquire_leases(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AcquireLeasesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/RenewLeases" => {
+                    #[allow(non_camel_case_types)]
+                    struct RenewLeasesSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::RenewLeasesRequest> for RenewLeasesSvc<T> {
+                        type Response = super::RenewLeasesResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RenewLeasesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::renew_leases(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RenewLeasesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/ReturnLeases" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReturnLeasesSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ReturnLeasesRequest> for ReturnLeasesSvc<T> {
+                        type Response = super::ReturnLeasesResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReturnLeasesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as BudgetService>::return_leases(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReturnLeasesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/Reserve" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReserveSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::ReserveRequest> for ReserveSvc<T> {
+                        type Response = super::ReserveResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::ReserveRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as BudgetService>::reserve(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReserveSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/Settle" => {
+                    #[allow(non_camel_case_types)]
+                    struct SettleSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::SettleRequest> for SettleSvc<T> {
+                        type Response = super::SettleResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::SettleRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as BudgetService>::settle(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SettleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => Box::pin(async move {
+                    let mut response = http::Response::new(tonic::body::Body::default());
+                    let headers = response.headers_mut();
+                    headers.insert(
+                        tonic::Status::GRPC_STATUS,
+                        (tonic::Code::Unimplemented as i32).into(),
+                    );
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
+                    Ok(response)
+                }),
+            }
+        }
+    }
+    impl<T> Clone for BudgetServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "signalbox.v1.BudgetService";
+    impl<T> tonic::server::NamedService for BudgetServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// What the router knows about a request beyond its words. All of it is part of equality.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CacheContext {
+    /// What the request asked for, as Decision.requested. When an answer came from a lower tier than that, Store gives
+    /// what really served, so that it is found only by those who ask for it. Required.
+    #[prost(string, tag = "1")]
+    pub requested: ::prost::alloc::string::String,
+    /// Prompt template the text was made from, with its version, as in `headline@3`; empty for none.
+    #[prost(string, tag = "2")]
+    pub prompt_template: ::prost::alloc::string::String,
+    /// Version of the quality gate and the content rules in force.
+    #[prost(string, tag = "3")]
+    pub policy_version: ::prost::alloc::string::String,
+}
+impl ::prost::Name for CacheContext {
+    const NAME: &'static str = "CacheContext";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CacheContext".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CacheContext".into()
+    }
+}
+/// Asks for an answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LookupRequest {
+    /// The request, with `tenant_id` and `cache_mode` set. Required.
+    #[prost(message, optional, tag = "1")]
+    pub request: ::core::option::Option<GenerateRequest>,
+    /// What else must be equal. Required.
+    #[prost(message, optional, tag = "2")]
+    pub context: ::core::option::Option<CacheContext>,
+    /// How long to wait for an identical request under way. Unset or zero: not at all.
+    #[prost(message, optional, tag = "3")]
+    pub wait: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for LookupRequest {
+    const NAME: &'static str = "LookupRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.LookupRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.LookupRequest".into()
+    }
+}
+/// What was found.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LookupResponse {
+    /// How the request met the cache, for Route.cache.
+    #[prost(message, optional, tag = "1")]
+    pub effect: ::core::option::Option<CacheEffect>,
+    /// The answer; unset unless `effect.outcome` is a hit or coalesced.
+    #[prost(message, optional, tag = "2")]
+    pub answer: ::core::option::Option<CachedAnswer>,
+    /// On a miss: hand it to Store. It ties the new answer to this lookup: to the flight it leads and to a near hit that
+    /// is being audited. Opaque.
+    #[prost(string, tag = "3")]
+    pub lookup_token: ::prost::alloc::string::String,
+    /// On a miss: this request leads, and identical ones wait for it this long unless RenewFlight is called. Unset when
+    /// nobody would wait.
+    #[prost(message, optional, tag = "4")]
+    pub flight_ttl: ::core::option::Option<::prost_types::Duration>,
+    /// Model calls the lookup made for itself, as for an embedding. They belong to the request's account.
+    #[prost(message, repeated, tag = "5")]
+    pub attempts: ::prost::alloc::vec::Vec<UsageAttempt>,
+}
+impl ::prost::Name for LookupResponse {
+    const NAME: &'static str = "LookupResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.LookupResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.LookupResponse".into()
+    }
+}
+/// An answer in the cache.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CachedAnswer {
+    /// Entry it lies in, for ReportHit. Ignored by Store.
+    #[prost(string, tag = "1")]
+    pub entry_id: ::prost::alloc::string::String,
+    /// Text and reasoning, in order. Never a tool call.
+    #[prost(message, repeated, tag = "2")]
+    pub content: ::prost::alloc::vec::Vec<Part>,
+    /// Why it ended: only FINISH_REASON_STOP and FINISH_REASON_STOP_SEQUENCE are kept.
+    #[prost(enumeration = "FinishReason", tag = "3")]
+    pub finish_reason: i32,
+    /// The vendor's own word for that.
+    #[prost(string, tag = "4")]
+    pub vendor_finish_reason: ::prost::alloc::string::String,
+    /// What making it used.
+    #[prost(message, optional, tag = "5")]
+    pub usage: ::core::option::Option<TokenUsage>,
+    /// What making it cost, all attempts together.
+    #[prost(message, optional, tag = "6")]
+    pub cost: ::core::option::Option<Cost>,
+    /// How long making it took.
+    #[prost(message, optional, tag = "7")]
+    pub latency: ::core::option::Option<::prost_types::Duration>,
+    /// Vendor entry that made it.
+    #[prost(string, tag = "8")]
+    pub vendor: ::prost::alloc::string::String,
+    /// Model asked of it.
+    #[prost(string, tag = "9")]
+    pub model: ::prost::alloc::string::String,
+    /// Model the vendor says answered.
+    #[prost(string, tag = "10")]
+    pub served_model: ::prost::alloc::string::String,
+    /// A simulated vendor made it. Such an answer is served only while that vendor is simulated.
+    #[prost(bool, tag = "11")]
+    pub simulated: bool,
+    /// When it was stored. Ignored by Store.
+    #[prost(message, optional, tag = "12")]
+    pub stored_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+impl ::prost::Name for CachedAnswer {
+    const NAME: &'static str = "CachedAnswer";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CachedAnswer".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CachedAnswer".into()
+    }
+}
+/// Keeps an answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoreRequest {
+    /// The request it answers. Required.
+    #[prost(message, optional, tag = "1")]
+    pub request: ::core::option::Option<GenerateRequest>,
+    /// As for Lookup, but with what really served. Required.
+    #[prost(message, optional, tag = "2")]
+    pub context: ::core::option::Option<CacheContext>,
+    /// The answer, complete: of a stream, once it has ended. Required.
+    #[prost(message, optional, tag = "3")]
+    pub answer: ::core::option::Option<CachedAnswer>,
+    /// LookupResponse.lookup_token; empty when nothing was looked up, as with CACHE_MODE_REFRESH.
+    #[prost(string, tag = "4")]
+    pub lookup_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for StoreRequest {
+    const NAME: &'static str = "StoreRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StoreRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StoreRequest".into()
+    }
+}
+/// Whether an answer was kept.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoreResponse {
+    /// The entry it lies in; empty when it was not kept.
+    #[prost(string, tag = "1")]
+    pub entry_id: ::prost::alloc::string::String,
+    /// Why it was not kept, as in `tool_call`, `temperature`, `finish_reason` or `too_large`; empty when it was.
+    #[prost(string, tag = "2")]
+    pub refused_reason: ::prost::alloc::string::String,
+    /// Model calls the store made for itself, as for an embedding or the verdict of an audit.
+    #[prost(message, repeated, tag = "3")]
+    pub attempts: ::prost::alloc::vec::Vec<UsageAttempt>,
+}
+impl ::prost::Name for StoreResponse {
+    const NAME: &'static str = "StoreResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StoreResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StoreResponse".into()
+    }
+}
+/// Holds on to a flight.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RenewFlightRequest {
+    /// LookupResponse.lookup_token. Required.
+    #[prost(string, tag = "1")]
+    pub lookup_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for RenewFlightRequest {
+    const NAME: &'static str = "RenewFlightRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RenewFlightRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RenewFlightRequest".into()
+    }
+}
+/// Whether the lead is still held.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RenewFlightResponse {
+    /// Time until it must be renewed again. Unset when the lead was lost: another request has taken over.
+    #[prost(message, optional, tag = "1")]
+    pub flight_ttl: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for RenewFlightResponse {
+    const NAME: &'static str = "RenewFlightResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RenewFlightResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RenewFlightResponse".into()
+    }
+}
+/// Gives up a flight.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseFlightRequest {
+    /// LookupResponse.lookup_token. Required.
+    #[prost(string, tag = "1")]
+    pub lookup_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ReleaseFlightRequest {
+    const NAME: &'static str = "ReleaseFlightRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReleaseFlightRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReleaseFlightRequest".into()
+    }
+}
+/// A flight was given up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseFlightResponse {}
+impl ::prost::Name for ReleaseFlightResponse {
+    const NAME: &'static str = "ReleaseFlightResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReleaseFlightResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReleaseFlightResponse".into()
+    }
+}
+/// Makes answers unreachable.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InvalidateRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Answer only once no replica serves them any more, up to 1 s. Otherwise they may be served for that long.
+    #[prost(bool, tag = "9")]
+    pub wait: bool,
+    /// Also destroy what is stored, vectors included, and answer with the proof. Only with `everything`, `reference` or
+    /// `entry_id`; implies `wait`.
+    #[prost(bool, tag = "10")]
+    pub erase: bool,
+    /// Which. Exactly one. Required.
+    #[prost(oneof = "invalidate_request::Scope", tags = "2, 3, 4, 5, 6, 7, 8")]
+    pub scope: ::core::option::Option<invalidate_request::Scope>,
+}
+/// Nested message and enum types in `InvalidateRequest`.
+pub mod invalidate_request {
+    /// Which. Exactly one. Required.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Scope {
+        /// All of the tenant's. Must be true.
+        #[prost(bool, tag = "2")]
+        Everything(bool),
+        /// Those of a task type.
+        #[prost(string, tag = "3")]
+        TaskType(::prost::alloc::string::String),
+        /// Those in a language, as in `it-IT`.
+        #[prost(string, tag = "4")]
+        Locale(::prost::alloc::string::String),
+        /// Those asked of an alias, a tier or a model, as CacheContext.requested.
+        #[prost(string, tag = "5")]
+        Requested(::prost::alloc::string::String),
+        /// Those made from a prompt template, with or without its version.
+        #[prost(string, tag = "6")]
+        PromptTemplate(::prost::alloc::string::String),
+        /// Those stored for GenerateRequest.reference.
+        #[prost(string, tag = "7")]
+        Reference(::prost::alloc::string::String),
+        /// A single entry.
+        #[prost(string, tag = "8")]
+        EntryId(::prost::alloc::string::String),
+    }
+}
+impl ::prost::Name for InvalidateRequest {
+    const NAME: &'static str = "InvalidateRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvalidateRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvalidateRequest".into()
+    }
+}
+/// Answers were made unreachable.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InvalidateResponse {
+    /// No replica serves them after this time.
+    #[prost(message, optional, tag = "1")]
+    pub effective_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What was destroyed, if it was asked for.
+    #[prost(message, optional, tag = "2")]
+    pub erasure: ::core::option::Option<invalidate_response::Erasure>,
+}
+/// Nested message and enum types in `InvalidateResponse`.
+pub mod invalidate_response {
+    /// The proof of an erasure.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Erasure {
+        /// Entries removed.
+        #[prost(uint64, tag = "1")]
+        pub entries: u64,
+        /// Ids of the encryption keys destroyed, without which copies and backups cannot be read.
+        #[prost(string, repeated, tag = "2")]
+        pub key_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+        /// When the store was searched afterwards and nothing was left.
+        #[prost(message, optional, tag = "3")]
+        pub verified_at: ::core::option::Option<::prost_types::Timestamp>,
+    }
+    impl ::prost::Name for Erasure {
+        const NAME: &'static str = "Erasure";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.InvalidateResponse.Erasure".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.InvalidateResponse.Erasure".into()
+        }
+    }
+}
+impl ::prost::Name for InvalidateResponse {
+    const NAME: &'static str = "InvalidateResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvalidateResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvalidateResponse".into()
+    }
+}
+/// Says whether a cached answer was right.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportHitRequest {
+    /// Whose. Required.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// CacheEffect.entry_id of the answer, from Route.cache. Required.
+    #[prost(string, tag = "2")]
+    pub entry_id: ::prost::alloc::string::String,
+    /// The request that got it. One report counts for each. Required.
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Was it right? Required.
+    #[prost(enumeration = "report_hit_request::Verdict", tag = "4")]
+    pub verdict: i32,
+}
+/// Nested message and enum types in `ReportHitRequest`.
+pub mod report_hit_request {
+    /// Whether a cached answer was right.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Verdict {
+        /// Not allowed in a request.
+        Unspecified = 0,
+        /// It answered the request.
+        Right = 1,
+        /// It did not. The entry is not served again.
+        Wrong = 2,
+    }
+    impl Verdict {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "VERDICT_UNSPECIFIED",
+                Self::Right => "VERDICT_RIGHT",
+                Self::Wrong => "VERDICT_WRONG",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "VERDICT_UNSPECIFIED" => Some(Self::Unspecified),
+                "VERDICT_RIGHT" => Some(Self::Right),
+                "VERDICT_WRONG" => Some(Self::Wrong),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for ReportHitRequest {
+    const NAME: &'static str = "ReportHitRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReportHitRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReportHitRequest".into()
+    }
+}
+/// A report was counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportHitResponse {}
+impl ::prost::Name for ReportHitResponse {
+    const NAME: &'static str = "ReportHitResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReportHitResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReportHitResponse".into()
+    }
+}
+/// Asks what the cache does.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetCacheStatsRequest {
+    /// Whose; empty for all tenants together, for admin keys.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// Only this task type; empty for all.
+    #[prost(string, tag = "2")]
+    pub task_type: ::prost::alloc::string::String,
+    /// How far back to count; unset for 24 hours.
+    #[prost(message, optional, tag = "3")]
+    pub window: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for GetCacheStatsRequest {
+    const NAME: &'static str = "GetCacheStatsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetCacheStatsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetCacheStatsRequest".into()
+    }
+}
+/// What the cache does.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetCacheStatsResponse {
+    /// One for each task type, ordered by name.
+    #[prost(message, repeated, tag = "1")]
+    pub stats: ::prost::alloc::vec::Vec<CacheStats>,
+    /// How far back was counted.
+    #[prost(message, optional, tag = "2")]
+    pub window: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for GetCacheStatsResponse {
+    const NAME: &'static str = "GetCacheStatsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetCacheStatsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetCacheStatsResponse".into()
+    }
+}
+/// What the cache does for a task type.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CacheStats {
+    /// The task type; empty for requests without one.
+    #[prost(string, tag = "1")]
+    pub task_type: ::prost::alloc::string::String,
+    /// How it matches by meaning now.
+    #[prost(enumeration = "cache_stats::SemanticMode", tag = "2")]
+    pub semantic_mode: i32,
+    /// Entries held now.
+    #[prost(uint64, tag = "3")]
+    pub entries: u64,
+    /// Bytes they take now.
+    #[prost(uint64, tag = "4")]
+    pub bytes: u64,
+    /// Lookups in the window.
+    #[prost(uint64, tag = "5")]
+    pub lookups: u64,
+    /// Of these, exact hits.
+    #[prost(uint64, tag = "6")]
+    pub exact_hits: u64,
+    /// Of these, hits equal but for spacing and politeness.
+    #[prost(uint64, tag = "7")]
+    pub normalized_hits: u64,
+    /// Of these, hits by meaning.
+    #[prost(uint64, tag = "8")]
+    pub semantic_hits: u64,
+    /// Of these, answered by an identical request under way.
+    #[prost(uint64, tag = "9")]
+    pub coalesced: u64,
+    /// Of these, bypassed, by reason, as in `temperature`.
+    #[prost(map = "string, uint64", tag = "10")]
+    pub bypassed: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    /// Near hits not served, by the guard or rule that refused, as in `number`, `negation` or `evidence`.
+    #[prost(map = "string, uint64", tag = "11")]
+    pub refused: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    /// Lookups that ran out of time and so missed.
+    #[prost(uint64, tag = "12")]
+    pub timeouts: u64,
+    /// What the answers served had cost.
+    #[prost(message, optional, tag = "13")]
+    pub saved: ::core::option::Option<Cost>,
+    /// Tokens of the answers served.
+    #[prost(message, optional, tag = "14")]
+    pub saved_usage: ::core::option::Option<TokenUsage>,
+    /// Time the answers served had taken, together.
+    #[prost(message, optional, tag = "15")]
+    pub saved_latency: ::core::option::Option<::prost_types::Duration>,
+    /// Near hits whose answer was compared with the model's.
+    #[prost(uint64, tag = "16")]
+    pub audited: u64,
+    /// Of these, answers that were wrong.
+    #[prost(uint64, tag = "17")]
+    pub audited_wrong: u64,
+    /// Lower bound, at 95%, of the share of hits by meaning that are right. Served only while it meets the target.
+    #[prost(double, tag = "18")]
+    pub precision_lower_bound: f64,
+}
+/// Nested message and enum types in `CacheStats`.
+pub mod cache_stats {
+    /// How requests are matched by meaning.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum SemanticMode {
+        /// Not said.
+        Unspecified = 0,
+        /// Not at all.
+        Off = 1,
+        /// Matched and judged, never served.
+        Shadow = 2,
+        /// Served where the evidence allows.
+        On = 3,
+    }
+    impl SemanticMode {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "SEMANTIC_MODE_UNSPECIFIED",
+                Self::Off => "SEMANTIC_MODE_OFF",
+                Self::Shadow => "SEMANTIC_MODE_SHADOW",
+                Self::On => "SEMANTIC_MODE_ON",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "SEMANTIC_MODE_UNSPECIFIED" => Some(Self::Unspecified),
+                "SEMANTIC_MODE_OFF" => Some(Self::Off),
+                "SEMANTIC_MODE_SHADOW" => Some(Self::Shadow),
+                "SEMANTIC_MODE_ON" => Some(Self::On),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for CacheStats {
+    const NAME: &'static str = "CacheStats";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CacheStats".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CacheStats".into()
+    }
+}
+/// Asks whether two requests would share an answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainCacheRequest {
+    /// The request whose answer would be stored. Required.
+    #[prost(message, optional, tag = "1")]
+    pub stored: ::core::option::Option<GenerateRequest>,
+    /// The request that would be looked up. Required.
+    #[prost(message, optional, tag = "2")]
+    pub asked: ::core::option::Option<GenerateRequest>,
+}
+impl ::prost::Name for ExplainCacheRequest {
+    const NAME: &'static str = "ExplainCacheRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ExplainCacheRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ExplainCacheRequest".into()
+    }
+}
+/// Whether two requests would share an answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainCacheResponse {
+    /// How the second would meet the first's answer: a kind of hit, a miss, or a bypass when one cannot be cached.
+    #[prost(enumeration = "cache_effect::Outcome", tag = "1")]
+    pub outcome: i32,
+    /// Every check in the order it is made. The first that did not pass decides; later ones are shown all the same.
+    #[prost(message, repeated, tag = "2")]
+    pub checks: ::prost::alloc::vec::Vec<explain_cache_response::Check>,
+    /// Similarity of the two instructions, 0 to 1, as the embedder in use sees it. Unset where it is not compared.
+    #[prost(double, optional, tag = "3")]
+    pub similarity: ::core::option::Option<f64>,
+}
+/// Nested message and enum types in `ExplainCacheResponse`.
+pub mod explain_cache_response {
+    /// One check.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Check {
+        /// Its name, as in `partition`, `parameters`, `number`, `named_entity` or `evidence`.
+        #[prost(string, tag = "1")]
+        pub name: ::prost::alloc::string::String,
+        /// Whether it passed.
+        #[prost(bool, tag = "2")]
+        pub passed: bool,
+        /// What was compared and where it differs.
+        #[prost(string, tag = "3")]
+        pub detail: ::prost::alloc::string::String,
+    }
+    impl ::prost::Name for Check {
+        const NAME: &'static str = "Check";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.ExplainCacheResponse.Check".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.ExplainCacheResponse.Check".into()
+        }
+    }
+}
+impl ::prost::Name for ExplainCacheResponse {
+    const NAME: &'static str = "ExplainCacheResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ExplainCacheResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ExplainCacheResponse".into()
+    }
+}
+/// Generated client implementations.
+pub mod cache_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::http::Uri;
+    use tonic::codegen::*;
+    /// Answers that were given before: rather a miss than a wrong one.
+    ///
+    /// The router asks before it plans and stores after the quality gate. An answer is shared only inside one
+    /// partition, `(tenant_id, task_type, locale)`, and only when everything but the instruction is equal; the
+    /// instruction must be equal, or equal but for spacing and politeness, or, where a tenant opted in for a task,
+    /// another wording that passes every guard. Whatever goes wrong in here is a miss, never an error of the request.
+    #[derive(Debug, Clone)]
+    pub struct CacheServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl CacheServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> CacheServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> CacheServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                    http::Request<tonic::body::Body>,
+                    Response = http::Response<
+                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                    >,
+                >,
+            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
+                Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            CacheServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Looks for an answer. Give it a deadline: 5 ms for exact matches, 25 ms with matching by meaning. For routers.
+        pub async fn lookup(
+            &mut self,
+            request: impl tonic::IntoRequest<super::LookupRequest>,
+        ) -> std::result::Result<tonic::Response<super::LookupResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/Lookup");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "Lookup"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Keeps an answer that passed the quality gate. What must not be kept is refused, with the reason. For routers.
+        pub async fn store(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StoreRequest>,
+        ) -> std::result::Result<tonic::Response<super::StoreResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/Store");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "Store"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Holds on to the lead of a flight while a long answer is being made. For routers.
+        pub async fn renew_flight(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RenewFlightRequest>,
+        ) -> std::result::Result<tonic::Response<super::RenewFlightResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/RenewFlight");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "RenewFlight"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Gives up the lead without an answer, so that one of those who wait takes over at once. For routers.
+        pub async fn release_flight(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReleaseFlightRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReleaseFlightResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/ReleaseFlight");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "ReleaseFlight"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Makes answers unreachable at once, whatever their number, and erases them if asked to.
+        pub async fn invalidate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::InvalidateRequest>,
+        ) -> std::result::Result<tonic::Response<super::InvalidateResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/Invalidate");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "Invalidate"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Says whether a cached answer was right. Every report moves the evidence on which near hits are served.
+        pub async fn report_hit(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReportHitRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReportHitResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/ReportHit");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "ReportHit"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What the cache holds, does and saves.
+        pub async fn get_cache_stats(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetCacheStatsRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetCacheStatsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/GetCacheStats");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "GetCacheStats"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Shows why two requests would or would not share an answer. Looks nothing up and stores nothing.
+        pub async fn explain_cache(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainCacheRequest>,
+        ) -> std::result::Result<tonic::Response<super::ExplainCacheResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/ExplainCache");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.CacheService", "ExplainCache"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod cache_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with CacheServiceServer.
+    #[async_trait]
+    pub trait CacheService: std::marker::Send + std::marker::Sync + 'static {
+        /// Looks for an answer. Give it a deadline: 5 ms for exact matches, 25 ms with matching by meaning. For routers.
+        async fn lookup(
+            &self,
+            request: tonic::Request<super::LookupRequest>,
+        ) -> std::result::Result<tonic::Response<super::LookupResponse>, tonic::Status>;
+        /// Keeps an answer that passed the quality gate. What must not be kept is refused, with the reason. For routers.
+        async fn store(
+            &self,
+            request: tonic::Request<super::StoreRequest>,
+        ) -> std::result::Result<tonic::Response<super::StoreResponse>, tonic::Status>;
+        /// Holds on to the lead of a flight while a long answer is being made. For routers.
+        async fn renew_flight(
+            &self,
+            request: tonic::Request<super::RenewFlightRequest>,
+        ) -> std::result::Result<tonic::Response<super::RenewFlightResponse>, tonic::Status>;
+        /// Gives up the lead without an answer, so that one of those who wait takes over at once. For routers.
+        async fn release_flight(
+            &self,
+            request: tonic::Request<super::ReleaseFlightRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReleaseFlightResponse>, tonic::Status>;
+        /// Makes answers unreachable at once, whatever their number, and erases them if asked to.
+        async fn invalidate(
+            &self,
+            request: tonic::Request<super::InvalidateRequest>,
+        ) -> std::result::Result<tonic::Response<super::InvalidateResponse>, tonic::Status>;
+        /// Says whether a cached answer was right. Every report moves the evidence on which near hits are served.
+        async fn report_hit(
+            &self,
+            request: tonic::Request<super::ReportHitRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReportHitResponse>, tonic::Status>;
+        /// What the cache holds, does and saves.
+        async fn get_cache_stats(
+            &self,
+            request: tonic::Request<super::GetCacheStatsRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetCacheStatsResponse>, tonic::Status>;
+        /// Shows why two requests would or would not share an answer. Looks nothing up and stores nothing.
+        async fn explain_cache(
+            &self,
+            request: tonic::Request<super::ExplainCacheRequest>,
+        ) -> std::result::Result<tonic::Response<super::ExplainCacheResponse>, tonic::Status>;
+    }
+    /// Answers that were given before: rather a miss than a wrong one.
+    ///
+    /// The router asks before it plans and stores after the quality gate. An answer is shared only inside one
+    /// partition, `(tenant_id, task_type, locale)`, and only when everything but the instruction is equal; the
+    /// instruction must be equal, or equal but for spacing and politeness, or, where a tenant opted in for a task,
+    /// another wording that passes every guard. Whatever goes wrong in here is a miss, never an error of the request.
+    #[derive(Debug)]
+    pub struct CacheServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> CacheServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for CacheServiceServer<T>
+    where
+        T: CacheService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/signalbox.v1.CacheService/Lookup" => {
+                    #[allow(non_camel_case_types)]
+                    struct LookupSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::LookupRequest> for LookupSvc<T> {
+                        type Response = super::LookupResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::LookupRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as CacheService>::lookup(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = LookupSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.CacheService/Store" => {
+                    #[allow(non_camel_case_types)]
+                    struct StoreSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::StoreRequest> for StoreSvc<T> {
+                        type Response = super::StoreResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::StoreRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as CacheService>::store(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StoreSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.CacheService/RenewFlight" => {
+                    #[allow(non_camel_case_types)]
+                    struct RenewFlightSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::RenewFlightRequest> for RenewFlightSvc<T> {
+                        type Response = super::RenewFlightResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RenewFlightRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as CacheService>::renew_flight(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RenewFlightSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.CacheService/ReleaseFlight" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReleaseFlightSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::ReleaseFlightRequest> for ReleaseFlightSvc<T> {
+                        type Response = super::ReleaseFlightResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReleaseFlightRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as CacheService>::release_flight(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReleaseFlightSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.CacheService/Invalidate" => {
+                    #[allow(non_camel_case_types)]
+                    struct InvalidateSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::InvalidateRequest> for InvalidateSvc<T> {
+                        type Response = super::InvalidateResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::InvalidateRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as CacheService>::invalidate(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = InvalidateSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.CacheService/ReportHit" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReportHitSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::ReportHitRequest> for ReportHitSvc<T> {
+                        type Response = super::ReportHitResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::ReportHitRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as CacheService>::report_hit(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReportHitSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.CacheService/GetCacheStats" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetCacheStatsSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::GetCacheStatsRequest> for GetCacheStatsSvc<T> {
+                        type Response = super::GetCacheStatsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetCacheStatsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as CacheService>::get_cache_stats(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetCacheStatsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.CacheService/ExplainCache" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExplainCacheSvc<T: CacheService>(pub Arc<T>);
+                    impl<T: CacheService> tonic::server::UnaryService<super::ExplainCacheRequest> for ExplainCacheSvc<T> {
+                        type Response = super::ExplainCacheResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExplainCacheRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as CacheService>::explain_cache(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExplainCacheSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => Box::pin(async move {
+                    let mut response = http::Response::new(tonic::body::Body::default());
+                    let headers = response.headers_mut();
+                    headers.insert(
+                        tonic::Status::GRPC_STATUS,
+                        (tonic::Code::Unimplemented as i32).into(),
+                    );
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
+                    Ok(response)
+                }),
+            }
+        }
+    }
+    impl<T> Clone for CacheServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "signalbox.v1.CacheService";
+    impl<T> tonic::server::NamedService for CacheServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
     }
 }
