@@ -3,16 +3,20 @@
 //! Each vendor is a [`Codec`]: pure translation between Signalbox's words and the vendor's bytes. [`HttpVendor`]
 //! adds the connection pool, timeouts and bulkhead, and is the same for all. A new vendor is one folder with a codec.
 
+mod adjust;
 mod anthropic;
 mod codec;
+mod failures;
 mod framing;
 mod gemini;
 mod http;
+mod json;
 mod ollama;
 mod openai;
 mod retry_after;
+mod turns;
 mod xai;
 
 pub use codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder, codec_for};
 pub use framing::{Frame, NdjsonFrames, SseFrames};
-pub use http::{ConfigureVendorError, HttpVendor, Timeouts, VendorConfig};
+pub use http::{Bulkhead, ConfigureVendorError, HttpVendor, Timeouts, VendorConfig};

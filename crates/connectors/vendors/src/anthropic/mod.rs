@@ -1,0 +1,73 @@
+//! Anthropic messages (`/v1/messages`), in both live API versions.
+
+mod blocks;
+mod errors;
+mod request;
+mod response;
+mod stream;
+mod structured;
+mod thinking;
+
+use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use crate::json;
+use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
+
+/// Name in messages, and of the writer of a [`signalbox_types::Reasoning`].
+const NAME: &str = "anthropic";
+
+/// Anthropic's wire format.
+#[derive(Debug)]
+pub(crate) struct Anthropic;
+
+impl Codec for Anthropic {
+    fn default_base_url(&self) -> Option<&'static str> {
+        Some("https://api.anthropic.com")
+    }
+
+    fn credentials(&self, key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
+    }
+
+    fn encode(&self, context: EncodeContext<'_>, prompt: &Prompt) -> Result<EncodedCall, Failure> {
+        request::messages(context, prompt)
+    }
+
+    fn decode(&self, body: &[u8], json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+        response::answer(body, json_tool)
+    }
+
+    fn stream_decoder(&self, json_tool: Option<&str>) -> Box<dyn StreamDecoder> {
+        Box::new(stream::Decoder::new(json_tool))
+    }
+
+    fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure {
+        errors::failure(head, body)
+    }
+
+    fn encode_embed(
+        &self,
+        _context: EncodeContext<'_>,
+        _request: &EmbedRequest,
+    ) -> Result<EncodedCall, Failure> {
+        Err(Failure::new(
+            ErrorReason::NoCapableModel,
+            "anthropic has no embeddings; use another vendor's model",
+        ))
+    }
+
+    fn decode_embed(&self, _body: &[u8]) -> Result<EmbeddingAnswer, Failure> {
+        Err(json::unreadable(NAME, "it has no embeddings"))
+    }
+
+    fn encode_count_tokens(
+        &self,
+        context: EncodeContext<'_>,
+        prompt: &Prompt,
+    ) -> Result<Option<EncodedCall>, Failure> {
+        request::count_tokens(context, prompt).map(Some)
+    }
+
+    fn decode_count_tokens(&self, body: &[u8]) -> Result<u64, Failure> {
+        response::token_count(body)
+    }
+}
