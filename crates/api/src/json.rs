@@ -16,8 +16,7 @@ static POOL: LazyLock<Result<DescriptorPool, String>> =
 fn descriptor<M: prost::Name>() -> Result<MessageDescriptor, JsonError> {
     let pool = POOL.as_ref().map_err(|error| JsonError(error.clone()))?;
     let name = M::full_name();
-    pool.get_message_by_name(&name)
-        .ok_or_else(|| JsonError(format!("no descriptor of {name}")))
+    pool.get_message_by_name(&name).ok_or_else(|| JsonError(format!("no descriptor of {name}")))
 }
 
 /// Reads a message from its JSON form. Unknown fields are errors that name the field.
@@ -26,17 +25,13 @@ pub fn from_json<M: Message + prost::Name + Default>(text: &str) -> Result<M, Js
     let message = DynamicMessage::deserialize(descriptor::<M>()?, &mut reader)
         .and_then(|message| reader.end().map(|()| message))
         .map_err(|error| JsonError(error.to_string()))?;
-    message
-        .transcode_to()
-        .map_err(|error| JsonError(error.to_string()))
+    message.transcode_to().map_err(|error| JsonError(error.to_string()))
 }
 
 /// The JSON form of a message, indented; fields at their default are left out.
 pub fn to_json<M: Message + prost::Name>(message: &M) -> Result<String, JsonError> {
     let mut dynamic = DynamicMessage::new(descriptor::<M>()?);
-    dynamic
-        .transcode_from(message)
-        .map_err(|error| JsonError(error.to_string()))?;
+    dynamic.transcode_from(message).map_err(|error| JsonError(error.to_string()))?;
     let mut bytes = Vec::new();
     let mut writer = serde_json::Serializer::pretty(&mut bytes);
     dynamic

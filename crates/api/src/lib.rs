@@ -7,12 +7,7 @@ pub mod status;
 
 /// Generated from `proto/signalbox/v1` by `make proto`; what it means is documented there.
 pub mod v1 {
-    #![expect(
-        unused_qualifications,
-        clippy::all,
-        clippy::allow_attributes,
-        reason = "generated"
-    )]
+    #![expect(unused_qualifications, clippy::all, clippy::allow_attributes, reason = "generated")]
     include!("generated/signalbox.v1.rs");
 }
 

@@ -57,17 +57,11 @@ pub fn to_status_with(failure: &Failure, further: Vec<Any>) -> Status {
         details.push(any_of("google.rpc.BadRequest", &bad_request(&failure.violations)));
     }
     if let Some(after) = failure.retry_after {
-        let retry = pb::RetryInfo {
-            retry_delay: Some(crate::convert::duration_to_proto(after)),
-        };
+        let retry = pb::RetryInfo { retry_delay: Some(crate::convert::duration_to_proto(after)) };
         details.push(any_of("google.rpc.RetryInfo", &retry));
     }
     details.extend(further);
-    let status = pb::Status {
-        code: code as i32,
-        message: failure.message.clone(),
-        details,
-    };
+    let status = pb::Status { code: code as i32, message: failure.message.clone(), details };
     Status::with_details(code, failure.message.clone(), status.encode_to_vec().into())
 }
 
@@ -78,13 +72,11 @@ fn error_info(failure: &Failure) -> pb::ErrorInfo {
         ..Default::default()
     };
     if let Some(status) = failure.vendor_status {
-        info.metadata
-            .insert("vendor_status".to_owned(), status.to_string());
+        info.metadata.insert("vendor_status".to_owned(), status.to_string());
     }
-    for (key, value) in [
-        ("vendor_code", &failure.vendor_code),
-        ("vendor_request_id", &failure.vendor_request_id),
-    ] {
+    for (key, value) in
+        [("vendor_code", &failure.vendor_code), ("vendor_request_id", &failure.vendor_request_id)]
+    {
         if !value.is_empty() {
             info.metadata.insert(key.to_owned(), value.clone());
         }
@@ -110,10 +102,7 @@ pub fn any<M: Message + Name>(message: &M) -> Any {
 }
 
 fn any_of(name: &str, message: &impl Message) -> Any {
-    Any {
-        type_url: format!("type.googleapis.com/{name}"),
-        value: message.encode_to_vec(),
-    }
+    Any { type_url: format!("type.googleapis.com/{name}"), value: message.encode_to_vec() }
 }
 
 /// A detail of ours from a status, when it is there.
@@ -122,15 +111,11 @@ pub fn detail<M: Message + Name + Default>(status: &Status) -> Option<M> {
 }
 
 fn details(status: &Status) -> Vec<Any> {
-    pb::Status::decode(status.details())
-        .map(|status| status.details)
-        .unwrap_or_default()
+    pb::Status::decode(status.details()).map(|status| status.details).unwrap_or_default()
 }
 
 fn detail_of<M: Message + Default>(details: &[Any], name: &str) -> Option<M> {
-    let found = details
-        .iter()
-        .find(|any| any.type_url.rsplit('/').next() == Some(name))?;
+    let found = details.iter().find(|any| any.type_url.rsplit('/').next() == Some(name))?;
     M::decode(found.value.as_slice()).ok()
 }
 
@@ -139,18 +124,10 @@ pub fn from_status(status: &Status) -> Failure {
     let details = details(status);
     let info = detail_of::<pb::ErrorInfo>(&details, "google.rpc.ErrorInfo")
         .filter(|info| info.domain == ERROR_DOMAIN);
-    let known = info
-        .as_ref()
-        .and_then(|info| ErrorReason::from_name(&info.reason));
-    let mut failure = Failure::new(
-        known.unwrap_or_else(|| reason_of(status.code())),
-        status.message(),
-    );
+    let known = info.as_ref().and_then(|info| ErrorReason::from_name(&info.reason));
+    let mut failure = Failure::new(known.unwrap_or_else(|| reason_of(status.code())), status.message());
     if let Some(mut info) = info {
-        failure.vendor_status = info
-            .metadata
-            .get("vendor_status")
-            .and_then(|status| status.parse().ok());
+        failure.vendor_status = info.metadata.get("vendor_status").and_then(|status| status.parse().ok());
         failure.vendor_code = info.metadata.remove("vendor_code").unwrap_or_default();
         failure.vendor_request_id = info.metadata.remove("vendor_request_id").unwrap_or_default();
     }
@@ -160,10 +137,7 @@ pub fn from_status(status: &Status) -> Failure {
         .map(|bad| bad.field_violations)
         .unwrap_or_default()
         .into_iter()
-        .map(|violation| FieldViolation {
-            field: violation.field,
-            description: violation.description,
-        })
+        .map(|violation| FieldViolation { field: violation.field, description: violation.description })
         .collect();
     failure
 }
@@ -186,10 +160,7 @@ fn reason_of(code: Code) -> ErrorReason {
 
 /// A method that is not built yet.
 pub fn unimplemented(method: &str) -> Status {
-    to_status(&Failure::new(
-        ErrorReason::Unimplemented,
-        format!("{method} is not built yet"),
-    ))
+    to_status(&Failure::new(ErrorReason::Unimplemented, format!("{method} is not built yet")))
 }
 
 /// How long the caller of `metadata` is willing to wait: the `grpc-timeout` header. `None` when absent or malformed.
@@ -221,19 +192,13 @@ mod tests {
         for reason in ErrorReason::ALL {
             let failure = Failure {
                 retry_after: Some(Duration::from_millis(1500)),
-                violations: vec![FieldViolation {
-                    field: "a[0].b".into(),
-                    description: "is wrong".into(),
-                }],
+                violations: vec![FieldViolation { field: "a[0].b".into(), description: "is wrong".into() }],
                 vendor_status: Some(429),
                 vendor_code: "rate_limit_error".into(),
                 vendor_request_id: "req_1".into(),
                 ..Failure::new(reason, "something happened")
             };
-            let attempt = v1::CallFailure {
-                vendor_status: 429,
-                ..Default::default()
-            };
+            let attempt = v1::CallFailure { vendor_status: 429, ..Default::default() };
             let status = to_status_with(&failure, vec![any(&attempt)]);
             assert_eq!(from_status(&status), failure);
             assert_eq!(detail::<v1::CallFailure>(&status), Some(attempt));
@@ -244,20 +209,14 @@ mod tests {
     fn every_reason_is_in_the_contract() {
         for reason in ErrorReason::ALL {
             let name = format!("ERROR_REASON_{}", reason.name());
-            assert!(
-                v1::ErrorReason::from_str_name(&name).is_some(),
-                "{name} is missing in errors.proto"
-            );
+            assert!(v1::ErrorReason::from_str_name(&name).is_some(), "{name} is missing in errors.proto");
         }
     }
 
     #[test]
     fn a_foreign_status_gets_the_nearest_reason() {
         let failure = from_status(&Status::unavailable("gone"));
-        assert_eq!(
-            (failure.reason, failure.message.as_str()),
-            (ErrorReason::Unavailable, "gone")
-        );
+        assert_eq!((failure.reason, failure.message.as_str()), (ErrorReason::Unavailable, "gone"));
     }
 
     #[test]

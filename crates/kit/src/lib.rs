@@ -1,1 +1,11 @@
-//! skeleton
+//! The chassis that every role runs on.
+
+pub mod boundary;
+pub mod clock;
+pub mod hop;
+pub mod readiness;
+pub mod serve;
+pub mod telemetry;
+
+pub use clock::{Clock, FixedClock, SystemClock};
+pub use hop::Hop;

@@ -22,45 +22,25 @@ pub fn part_to_proto(part: Part) -> v1::Part {
                 ImageSource::Inline { media_type, data } => (v1::image::Source::Data(data), media_type),
                 ImageSource::Url(url) => (v1::image::Source::Url(url), String::new()),
             };
-            Wire::Image(v1::Image {
-                source: Some(source),
-                media_type,
-                detail,
-            })
+            Wire::Image(v1::Image { source: Some(source), media_type, detail })
         }
-        Part::ToolCall(ToolCall {
-            id,
-            name,
-            arguments,
-            signature,
-        }) => Wire::ToolCall(v1::ToolCall {
-            id,
-            name,
-            arguments,
-            signature: signature.unwrap_or_default(),
-        }),
+        Part::ToolCall(ToolCall { id, name, arguments, signature }) => {
+            Wire::ToolCall(v1::ToolCall { id, name, arguments, signature: signature.unwrap_or_default() })
+        }
         Part::ToolResult(result) => Wire::ToolResult(v1::ToolResult {
             tool_call_id: result.tool_call_id,
             name: result.name,
             content: result.content,
             is_error: result.is_error,
         }),
-        Part::Reasoning(Reasoning {
-            text,
-            signature,
-            redacted,
-            vendor,
-        }) => Wire::Reasoning(v1::Reasoning {
+        Part::Reasoning(Reasoning { text, signature, redacted, vendor }) => Wire::Reasoning(v1::Reasoning {
             text,
             signature: signature.unwrap_or_default(),
             redacted,
             vendor,
         }),
     };
-    v1::Part {
-        part: Some(part),
-        purpose: purpose as i32,
-    }
+    v1::Part { part: Some(part), purpose: purpose as i32 }
 }
 
 /// A piece of a tool call on the wire.

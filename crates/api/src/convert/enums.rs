@@ -24,9 +24,7 @@ pub fn capability_to_proto(capability: Capability) -> v1::Capability {
 
 pub(super) fn capability_from_proto(value: i32) -> Option<Capability> {
     let wanted = v1::Capability::try_from(value).ok()?;
-    Capability::ALL
-        .into_iter()
-        .find(|capability| capability_to_proto(*capability) == wanted)
+    Capability::ALL.into_iter().find(|capability| capability_to_proto(*capability) == wanted)
 }
 
 /// A price class on the wire.

@@ -79,10 +79,7 @@ fn check_labels(wire: &v1::GenerateRequest, violations: &mut Violations) {
     for (field, value, most) in labels {
         check_label(field, value, most, violations);
     }
-    let locale_ok = wire
-        .locale
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let locale_ok = wire.locale.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     violations.check(locale_ok, || "locale", || "must be a BCP 47 tag, as in it-IT");
 }
 
@@ -92,11 +89,7 @@ fn check_label(field: &str, value: &str, most: usize, violations: &mut Violation
         || field,
         || format!("has {} bytes, at most {most} are allowed", value.len()),
     );
-    violations.check(
-        !value.chars().any(char::is_control),
-        || field,
-        || "has a control character",
-    );
+    violations.check(!value.chars().any(char::is_control), || field, || "has a control character");
 }
 
 fn selector(text: &str, violations: &mut Violations) -> ModelSelector {
@@ -124,11 +117,7 @@ fn timeout(timeout: Option<prost_types::Duration>, violations: &mut Violations) 
     let wire = timeout?;
     let duration =
         duration_from_proto(wire).filter(|duration| !duration.is_zero() && *duration <= LONGEST_TIMEOUT);
-    violations.check(
-        duration.is_some(),
-        || "timeout",
-        || "must be above 0 and at most 24 hours",
-    );
+    violations.check(duration.is_some(), || "timeout", || "must be above 0 and at most 24 hours");
     duration
 }
 
@@ -149,13 +138,7 @@ pub fn embed_request_from_proto(wire: v1::EmbedRequest) -> Result<(ModelSelector
     let model = selector(&wire.model, &mut violations);
     let dimensions = options::positive(wire.dimensions, "dimensions", &mut violations);
     violations.into_result()?;
-    Ok((
-        model,
-        EmbedRequest {
-            inputs: wire.inputs,
-            dimensions,
-        },
-    ))
+    Ok((model, EmbedRequest { inputs: wire.inputs, dimensions }))
 }
 
 /// A request on the wire, for the next hop.
@@ -168,9 +151,7 @@ pub fn generate_request_to_proto(request: GenerateRequest) -> v1::GenerateReques
         tool_choice: options::tool_choice_to_proto(prompt.tool_choice),
         parallel_tool_calls: prompt.parallel_tool_calls,
         sampling: options::sampling_to_proto(&prompt.sampling),
-        max_output_tokens: prompt
-            .max_output_tokens
-            .map(|most| i32::try_from(most).unwrap_or(i32::MAX)),
+        max_output_tokens: prompt.max_output_tokens.map(|most| i32::try_from(most).unwrap_or(i32::MAX)),
         stop: prompt.stop,
         response_format: options::response_format_to_proto(prompt.response_format),
         reasoning_effort: enums::effort_to_proto(prompt.reasoning_effort) as i32,

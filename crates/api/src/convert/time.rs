@@ -13,8 +13,6 @@ pub fn duration_to_proto(duration: Duration) -> ProtoDuration {
 
 /// A duration from the wire; `None` when it is negative or malformed.
 pub fn duration_from_proto(duration: ProtoDuration) -> Option<Duration> {
-    let nanos = u32::try_from(duration.nanos)
-        .ok()
-        .filter(|nanos| *nanos < 1_000_000_000)?;
+    let nanos = u32::try_from(duration.nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
     Some(Duration::new(u64::try_from(duration.seconds).ok()?, nanos))
 }

@@ -12,10 +12,7 @@ pub(super) struct Violations(Vec<FieldViolation>);
 impl Violations {
     /// Adds one.
     pub(super) fn add(&mut self, field: impl Into<String>, description: impl Into<String>) {
-        self.0.push(FieldViolation {
-            field: field.into(),
-            description: description.into(),
-        });
+        self.0.push(FieldViolation { field: field.into(), description: description.into() });
     }
 
     /// Adds one unless `holds`. The closures run only when it does not: good requests format nothing.
@@ -40,10 +37,7 @@ impl Violations {
             message.push_str(&format!(" (and {} more)", self.0.len() - 1));
         }
         self.0.truncate(MOST_LISTED);
-        Err(Failure {
-            violations: self.0,
-            ..Failure::new(ErrorReason::InvalidRequest, message)
-        })
+        Err(Failure { violations: self.0, ..Failure::new(ErrorReason::InvalidRequest, message) })
     }
 }
 
@@ -62,7 +56,5 @@ pub(super) fn known_enum<E: TryFrom<i32> + Default>(
 /// `[a-zA-Z0-9_-]{1,64}`, the names that every vendor takes.
 pub(super) fn is_plain_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }

@@ -102,9 +102,7 @@ impl Capabilities {
 
     /// The members, in the order of [`Capability::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Capability> {
-        Capability::ALL
-            .into_iter()
-            .filter(move |capability| self.has(*capability))
+        Capability::ALL.into_iter().filter(move |capability| self.has(*capability))
     }
 }
 

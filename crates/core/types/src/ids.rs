@@ -18,10 +18,7 @@ pub struct ModelRef {
 impl ModelRef {
     /// A reference from its two halves.
     pub fn new(vendor: impl Into<Arc<str>>, model: impl Into<Arc<str>>) -> Self {
-        Self {
-            vendor: vendor.into(),
-            model: model.into(),
-        }
+        Self { vendor: vendor.into(), model: model.into() }
     }
 }
 
@@ -67,14 +64,8 @@ pub enum VendorKind {
 
 impl VendorKind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Self; 6] = [
-        Self::Openai,
-        Self::Anthropic,
-        Self::Gemini,
-        Self::Xai,
-        Self::Ollama,
-        Self::OpenaiCompatible,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Openai, Self::Anthropic, Self::Gemini, Self::Xai, Self::Ollama, Self::OpenaiCompatible];
 
     /// The name used in the catalogue and on the command line.
     pub fn name(self) -> &'static str {

@@ -49,8 +49,6 @@ impl fmt::Debug for JsonText {
 
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serde_json::from_str::<&RawValue>(&self.0)
-            .map_err(serde::ser::Error::custom)?
-            .serialize(serializer)
+        serde_json::from_str::<&RawValue>(&self.0).map_err(serde::ser::Error::custom)?.serialize(serializer)
     }
 }

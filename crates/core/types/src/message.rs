@@ -43,10 +43,7 @@ pub enum Part {
 impl Part {
     /// Plain text, for which no purpose was given.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text {
-            text: text.into(),
-            purpose: Purpose::Unspecified,
-        }
+        Self::Text { text: text.into(), purpose: Purpose::Unspecified }
     }
 }
 

@@ -45,10 +45,7 @@ impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let nanos = self.0.unsigned_abs();
-        let (euros, fraction) = (
-            nanos / NANOS_PER_EUR.unsigned_abs(),
-            nanos % NANOS_PER_EUR.unsigned_abs(),
-        );
+        let (euros, fraction) = (nanos / NANOS_PER_EUR.unsigned_abs(), nanos % NANOS_PER_EUR.unsigned_abs());
         let digits = format!("{fraction:09}");
         let kept = digits.trim_end_matches('0').len().max(2);
         write!(f, "{sign}€{euros}.{}", digits.get(..kept).unwrap_or(&digits))
@@ -65,9 +62,6 @@ mod tests {
         assert_eq!(Money::from_nano_eur(123_456).to_string(), "€0.000123456");
         assert_eq!(Money::from_nano_eur(-1).to_string(), "-€0.000000001");
         assert_eq!(Money::ZERO.to_string(), "€0.00");
-        assert_eq!(
-            Money::from_nano_eur(i64::MIN).to_string(),
-            "-€9223372036.854775808"
-        );
+        assert_eq!(Money::from_nano_eur(i64::MIN).to_string(), "-€9223372036.854775808");
     }
 }

@@ -37,13 +37,10 @@ pub struct Prompt {
 impl Prompt {
     /// Every image in the conversation.
     pub fn images(&self) -> impl Iterator<Item = &Image> {
-        self.messages
-            .iter()
-            .flat_map(|message| &message.parts)
-            .filter_map(|part| match part {
-                Part::Image(image) => Some(image),
-                _ => None,
-            })
+        self.messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+            Part::Image(image) => Some(image),
+            _ => None,
+        })
     }
 }
 
@@ -285,10 +282,7 @@ impl FromStr for ModelSelector {
                 .ok_or_else(|| format!("no tier `{name}`; there are premium, standard and economy"));
         }
         if text.contains('/') {
-            return text
-                .parse()
-                .map(Self::Exact)
-                .map_err(|error: ParseModelRefError| error.to_string());
+            return text.parse().map(Self::Exact).map_err(|error: ParseModelRefError| error.to_string());
         }
         Ok(Self::Alias(text.to_owned()))
     }
@@ -300,21 +294,10 @@ mod tests {
 
     #[test]
     fn a_selector_reads_back_what_it_shows() {
-        for text in [
-            "",
-            "fast",
-            "tier:premium",
-            "openai/gpt-6-luna",
-            "local/org/model:q4",
-        ] {
+        for text in ["", "fast", "tier:premium", "openai/gpt-6-luna", "local/org/model:q4"] {
             assert_eq!(text.parse::<ModelSelector>().unwrap().to_string(), text);
         }
-        assert!(
-            "tier:gold"
-                .parse::<ModelSelector>()
-                .unwrap_err()
-                .contains("economy")
-        );
+        assert!("tier:gold".parse::<ModelSelector>().unwrap_err().contains("economy"));
         assert!("/x".parse::<ModelSelector>().is_err());
     }
 }

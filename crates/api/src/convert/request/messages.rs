@@ -15,17 +15,9 @@ const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/w
 
 /// Reads the turns, in order; a tool result must answer a call made before it.
 pub(super) fn read(wire: Vec<v1::Message>, violations: &mut Violations) -> Vec<Message> {
-    violations.check(
-        !wire.is_empty(),
-        || "messages",
-        || "is empty; send at least one user message",
-    );
+    violations.check(!wire.is_empty(), || "messages", || "is empty; send at least one user message");
     let ends_with_user = wire.last().is_none_or(|last| last.role() == v1::Role::User);
-    violations.check(
-        ends_with_user,
-        || "messages",
-        || "must end with a user message (ROLE_USER)",
-    );
+    violations.check(ends_with_user, || "messages", || "must end with a user message (ROLE_USER)");
     let mut calls = Calls::default();
     wire.into_iter()
         .enumerate()
@@ -42,25 +34,12 @@ fn read_message(wire: v1::Message, index: usize, calls: &mut Calls, violations: 
         Ok(v1::Role::User) => Role::User,
         Ok(v1::Role::Assistant) => Role::Assistant,
         _ => {
-            violations.add(
-                format!("messages[{index}].role"),
-                "must be ROLE_USER or ROLE_ASSISTANT",
-            );
+            violations.add(format!("messages[{index}].role"), "must be ROLE_USER or ROLE_ASSISTANT");
             Role::User
         }
     };
-    violations.check(
-        !wire.content.is_empty(),
-        || format!("messages[{index}].content"),
-        || "is empty",
-    );
-    let mut reader = PartReader {
-        role,
-        message: index,
-        part: 0,
-        calls,
-        violations,
-    };
+    violations.check(!wire.content.is_empty(), || format!("messages[{index}].content"), || "is empty");
+    let mut reader = PartReader { role, message: index, part: 0, calls, violations };
     let mut parts = Vec::with_capacity(wire.content.len());
     for (part, wire) in wire.content.into_iter().enumerate() {
         reader.part = part;
@@ -97,20 +76,13 @@ impl PartReader<'_> {
         use v1::part::Part as Wire;
         let purpose = known_enum(wire.purpose, "purpose", self.violations);
         let Some(part) = wire.part else {
-            self.check(
-                false,
-                "",
-                "has no text, image, tool_call, tool_result or reasoning",
-            );
+            self.check(false, "", "has no text, image, tool_call, tool_result or reasoning");
             return None;
         };
         Some(match part {
             Wire::Text(text) => {
                 self.check(!text.is_empty(), "text", "is empty");
-                Part::Text {
-                    text,
-                    purpose: enums::purpose_from_proto(purpose),
-                }
+                Part::Text { text, purpose: enums::purpose_from_proto(purpose) }
             }
             Wire::Image(image) => Part::Image(self.read_image(image)?),
             Wire::ToolCall(call) => Part::ToolCall(self.read_call(call)),
@@ -132,11 +104,7 @@ impl PartReader<'_> {
     }
 
     fn read_image(&mut self, image: v1::Image) -> Option<Image> {
-        self.check(
-            self.role == Role::User,
-            "image",
-            "is allowed in user messages only",
-        );
+        self.check(self.role == Role::User, "image", "is allowed in user messages only");
         let detail = enums::detail_from_proto(known_enum(image.detail, "image.detail", self.violations));
         let source = match image.source {
             Some(v1::image::Source::Data(data)) => {
@@ -147,10 +115,7 @@ impl PartReader<'_> {
                     "image.media_type",
                     "must be image/png, image/jpeg, image/gif or image/webp",
                 );
-                ImageSource::Inline {
-                    media_type: image.media_type,
-                    data,
-                }
+                ImageSource::Inline { media_type: image.media_type, data }
             }
             Some(v1::image::Source::Url(url)) => {
                 self.check(
@@ -169,56 +134,26 @@ impl PartReader<'_> {
     }
 
     fn read_call(&mut self, call: v1::ToolCall) -> ToolCall {
-        self.check(
-            self.role == Role::Assistant,
-            "tool_call",
-            "is allowed in assistant messages only",
-        );
+        self.check(self.role == Role::Assistant, "tool_call", "is allowed in assistant messages only");
         self.check(!call.id.is_empty(), "tool_call.id", "is empty");
         self.check(!call.name.is_empty(), "tool_call.name", "is empty");
-        let arguments = if call.arguments.trim().is_empty() {
-            "{}".to_owned()
-        } else {
-            call.arguments
-        };
+        let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
         let is_object =
             serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&arguments).is_ok();
-        self.check(
-            is_object,
-            "tool_call.arguments",
-            "must be the JSON text of an object",
-        );
+        self.check(is_object, "tool_call.arguments", "must be the JSON text of an object");
         self.calls.0.push((call.id.clone(), call.name.clone()));
-        ToolCall {
-            id: call.id,
-            name: call.name,
-            arguments,
-            signature: non_empty(call.signature),
-        }
+        ToolCall { id: call.id, name: call.name, arguments, signature: non_empty(call.signature) }
     }
 
     fn read_result(&mut self, result: v1::ToolResult) -> ToolResult {
-        self.check(
-            self.role == Role::User,
-            "tool_result",
-            "is allowed in user messages only",
-        );
-        let call = self
-            .calls
-            .0
-            .iter()
-            .rev()
-            .find(|(id, _)| *id == result.tool_call_id);
+        self.check(self.role == Role::User, "tool_result", "is allowed in user messages only");
+        let call = self.calls.0.iter().rev().find(|(id, _)| *id == result.tool_call_id);
         let name = match call {
             Some((_, name)) if result.name.is_empty() => name.clone(),
             _ => result.name,
         };
         let answers_a_call = call.is_some();
-        self.check(
-            answers_a_call,
-            "tool_result.tool_call_id",
-            "answers no tool_call of an earlier message",
-        );
+        self.check(answers_a_call, "tool_result.tool_call_id", "answers no tool_call of an earlier message");
         ToolResult {
             tool_call_id: result.tool_call_id,
             name,
@@ -241,10 +176,7 @@ pub(super) fn write(messages: Vec<Message>) -> Vec<v1::Message> {
                 Role::User => v1::Role::User,
                 Role::Assistant => v1::Role::Assistant,
             };
-            v1::Message {
-                role: role as i32,
-                content: message.parts.into_iter().map(part_to_proto).collect(),
-            }
+            v1::Message { role: role as i32, content: message.parts.into_iter().map(part_to_proto).collect() }
         })
         .collect()
 }

@@ -28,21 +28,13 @@ pub(super) fn sampling(wire: Option<v1::Sampling>, violations: &mut Violations) 
     };
     let mut check = |value: Option<f64>, field: &str, low: f64, high: f64| {
         let holds = value.is_none_or(|value| (low..=high).contains(&value));
-        violations.check(
-            holds,
-            || format!("sampling.{field}"),
-            || format!("must be {low} to {high}"),
-        );
+        violations.check(holds, || format!("sampling.{field}"), || format!("must be {low} to {high}"));
     };
     check(wire.temperature, "temperature", 0.0, 2.0);
     check(wire.top_p, "top_p", 0.0, 1.0);
     check(wire.presence_penalty, "presence_penalty", -2.0, 2.0);
     check(wire.frequency_penalty, "frequency_penalty", -2.0, 2.0);
-    violations.check(
-        wire.top_k != Some(0),
-        || "sampling.top_k",
-        || "must be at least 1",
-    );
+    violations.check(wire.top_k != Some(0), || "sampling.top_k", || "must be at least 1");
     Sampling {
         temperature: wire.temperature,
         top_p: wire.top_p,
@@ -116,12 +108,7 @@ pub(super) fn tools(wire: Vec<v1::Tool>, violations: &mut Violations) -> Vec<Too
             "" => None,
             _ => schema(tool.parameters_schema, field, violations),
         };
-        tools.push(Tool {
-            name: tool.name,
-            description: tool.description,
-            parameters,
-            strict: tool.strict,
-        });
+        tools.push(Tool { name: tool.name, description: tool.description, parameters, strict: tool.strict });
     }
     tools
 }
@@ -147,10 +134,7 @@ pub(super) fn tools_to_proto(tools: Vec<Tool>) -> Vec<v1::Tool> {
         .map(|tool| v1::Tool {
             name: tool.name,
             description: tool.description,
-            parameters_schema: tool
-                .parameters
-                .map(|schema| schema.as_str().to_owned())
-                .unwrap_or_default(),
+            parameters_schema: tool.parameters.map(|schema| schema.as_str().to_owned()).unwrap_or_default(),
             strict: tool.strict,
         })
         .collect()
@@ -194,10 +178,7 @@ pub(super) fn tool_choice_to_proto(choice: ToolChoice) -> Option<v1::ToolChoice>
         ToolChoice::Required => (Mode::Required, String::new()),
         ToolChoice::Named(name) => (Mode::Tool, name),
     };
-    Some(v1::ToolChoice {
-        mode: mode as i32,
-        tool_name,
-    })
+    Some(v1::ToolChoice { mode: mode as i32, tool_name })
 }
 
 pub(super) fn response_format(
@@ -209,11 +190,7 @@ pub(super) fn response_format(
         None => ResponseFormat::Text,
         Some(Format::JsonObject(_)) => ResponseFormat::JsonObject,
         Some(Format::JsonSchema(wire)) => {
-            let name = if wire.name.is_empty() {
-                "answer".to_owned()
-            } else {
-                wire.name
-            };
+            let name = if wire.name.is_empty() { "answer".to_owned() } else { wire.name };
             violations.check(
                 is_plain_name(&name),
                 || "response_format.json_schema.name",
@@ -221,11 +198,7 @@ pub(super) fn response_format(
             );
             let field = || "response_format.json_schema.schema".to_owned();
             match schema(wire.schema, field, violations) {
-                Some(schema) => ResponseFormat::JsonSchema {
-                    name,
-                    schema,
-                    strict: wire.strict,
-                },
+                Some(schema) => ResponseFormat::JsonSchema { name, schema, strict: wire.strict },
                 None => ResponseFormat::JsonObject,
             }
         }
@@ -237,11 +210,9 @@ pub(super) fn response_format_to_proto(format: ResponseFormat) -> Option<v1::Res
     let format = match format {
         ResponseFormat::Text => return None,
         ResponseFormat::JsonObject => Format::JsonObject(v1::JsonObjectFormat {}),
-        ResponseFormat::JsonSchema { name, schema, strict } => Format::JsonSchema(v1::JsonSchemaFormat {
-            name,
-            schema: schema.as_str().to_owned(),
-            strict,
-        }),
+        ResponseFormat::JsonSchema { name, schema, strict } => {
+            Format::JsonSchema(v1::JsonSchemaFormat { name, schema: schema.as_str().to_owned(), strict })
+        }
     };
     Some(v1::ResponseFormat { format: Some(format) })
 }

@@ -7,12 +7,7 @@ fn read_json(value: &Value) -> Result<GenerateRequest, Failure> {
 }
 
 fn fields_at_fault(value: &Value) -> Vec<String> {
-    read_json(value)
-        .unwrap_err()
-        .violations
-        .into_iter()
-        .map(|violation| violation.field)
-        .collect()
+    read_json(value).unwrap_err().violations.into_iter().map(|violation| violation.field).collect()
 }
 
 fn user(part: Value) -> Value {
@@ -22,10 +17,7 @@ fn user(part: Value) -> Value {
 #[test]
 fn an_empty_request_says_that_messages_are_missing() {
     let failure = read_json(&json!({})).unwrap_err();
-    assert_eq!(
-        failure.message,
-        "messages: is empty; send at least one user message"
-    );
+    assert_eq!(failure.message, "messages: is empty; send at least one user message");
 }
 
 #[test]
@@ -86,13 +78,9 @@ fn a_tool_result_learns_the_name_of_its_call() {
         user(json!({"toolResult": {"toolCallId": "c1", "content": "sun"}})),
     ]}))
     .unwrap();
-    let signalbox_types::Part::ToolResult(result) = &request.prompt.messages[2].parts[0] else {
-        panic!()
-    };
+    let signalbox_types::Part::ToolResult(result) = &request.prompt.messages[2].parts[0] else { panic!() };
     assert_eq!(result.name, "weather");
-    let signalbox_types::Part::ToolCall(call) = &request.prompt.messages[1].parts[0] else {
-        panic!()
-    };
+    let signalbox_types::Part::ToolCall(call) = &request.prompt.messages[1].parts[0] else { panic!() };
     assert_eq!(call.arguments, "{}");
 }
 

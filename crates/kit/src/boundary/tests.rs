@@ -1,0 +1,198 @@
+use super::*;
+use crate::hop::{self, Hop};
+use futures_util::{Stream, StreamExt, stream};
+use signalbox_api::{
+    status::from_status,
+    v1::{
+        self,
+        provider_service_client::ProviderServiceClient,
+        provider_service_server::{ProviderService, ProviderServiceServer},
+    },
+};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request as GrpcRequest, Response as GrpcResponse, Status};
+
+/// Leaks through an in-process call unless the boundary hides it.
+#[derive(Clone)]
+struct Leak;
+
+/// Behaves as the called model's name says.
+#[derive(Default)]
+struct Peer {
+    stopped: CancellationToken,
+}
+
+type Events = Pin<Box<dyn Stream<Item = Result<v1::StreamInvokeModelResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ProviderService for Peer {
+    type StreamInvokeModelStream = Events;
+    type WatchHealthStream = stream::Empty<Result<v1::WatchHealthResponse, Status>>;
+
+    async fn invoke_model(
+        &self,
+        request: GrpcRequest<v1::InvokeModelRequest>,
+    ) -> Result<GrpcResponse<v1::InvokeModelResponse>, Status> {
+        match model(request.get_ref()) {
+            "hang" => std::future::pending().await,
+            "panic" => panic!("on purpose"),
+            _ => {
+                let seen = request.extensions().get::<Leak>().is_some();
+                let vendor_finish_reason = if seen { "leaked" } else { "hidden" }.to_owned();
+                Ok(GrpcResponse::new(v1::InvokeModelResponse { vendor_finish_reason, ..Default::default() }))
+            }
+        }
+    }
+
+    async fn stream_invoke_model(
+        &self,
+        request: GrpcRequest<v1::StreamInvokeModelRequest>,
+    ) -> Result<GrpcResponse<Events>, Status> {
+        let first = stream::iter([Ok(v1::StreamInvokeModelResponse::default())]);
+        let guard = self.stopped.clone().drop_guard();
+        let rest: Events = match model(&request.into_inner().request.unwrap()) {
+            "hang" => Box::pin(stream::pending()),
+            _ => Box::pin(stream::once(async {
+                tokio::task::yield_now().await;
+                panic!("on purpose")
+            })),
+        };
+        let rest = rest.map(move |item| {
+            let _kept_alive = &guard;
+            item
+        });
+        Ok(GrpcResponse::new(Box::pin(first.chain(rest))))
+    }
+
+    async fn invoke_embedding(
+        &self,
+        _: GrpcRequest<v1::InvokeEmbeddingRequest>,
+    ) -> Result<GrpcResponse<v1::InvokeEmbeddingResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn count_tokens(
+        &self,
+        _: GrpcRequest<v1::CountTokensRequest>,
+    ) -> Result<GrpcResponse<v1::CountTokensResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn watch_health(
+        &self,
+        _: GrpcRequest<v1::WatchHealthRequest>,
+    ) -> Result<GrpcResponse<Self::WatchHealthStream>, Status> {
+        Err(Status::unimplemented(""))
+    }
+}
+
+fn model(request: &v1::InvokeModelRequest) -> &str {
+    request.target.as_ref().map(|target| target.model.as_str()).unwrap_or_default()
+}
+
+fn invoke(model: &str) -> v1::InvokeModelRequest {
+    v1::InvokeModelRequest {
+        target: Some(v1::Target { vendor: "v".into(), model: model.into() }),
+        ..Default::default()
+    }
+}
+
+fn server(peer: Peer) -> ProviderServiceServer<Peer> {
+    ProviderServiceServer::new(peer).max_decoding_message_size(1 << 20)
+}
+
+/// The same server within this process and over loopback.
+fn both(make: impl Fn() -> Peer) -> Vec<(&'static str, ProviderServiceClient<Hop>)> {
+    let listener = crate::serve::bind("127.0.0.1:0".parse().unwrap(), 1).unwrap().remove(0);
+    let address = listener.local_addr().unwrap();
+    let routes = tonic::service::Routes::new(server(make()));
+    tokio::spawn(crate::serve::serve(listener, routes, CancellationToken::new(), Duration::ZERO));
+    let remote = hop::remote(&[format!("http://{address}")]).unwrap();
+    vec![
+        ("local", ProviderServiceClient::new(hop::local(server(make())))),
+        ("remote", ProviderServiceClient::new(remote)),
+    ]
+}
+
+fn with_timeout<T>(message: T, millis: u64) -> GrpcRequest<T> {
+    let mut request = GrpcRequest::new(message);
+    request.set_timeout(Duration::from_millis(millis));
+    request
+}
+
+#[tokio::test]
+async fn a_deadline_ends_a_call_here_as_there() {
+    for (path, mut client) in both(Peer::default) {
+        let status = client.invoke_model(with_timeout(invoke("hang"), 40)).await.unwrap_err();
+        assert_eq!(from_status(&status).reason, ErrorReason::DeadlineExceeded, "{path}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_ends_a_stream_and_stops_its_handler() {
+    let stopped = CancellationToken::new();
+    for (path, mut client) in both(|| Peer { stopped: stopped.clone() }) {
+        let request = v1::StreamInvokeModelRequest { request: Some(invoke("hang")) };
+        let mut events = client.stream_invoke_model(with_timeout(request, 40)).await.unwrap().into_inner();
+        assert!(events.message().await.unwrap().is_some());
+        let status = events.message().await.unwrap_err();
+        assert_eq!(from_status(&status).reason, ErrorReason::DeadlineExceeded, "{path}: {status}");
+        stopped.cancelled().await;
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_internal_error_and_the_server_goes_on() {
+    for (path, mut client) in both(Peer::default) {
+        let status = client.invoke_model(invoke("panic")).await.unwrap_err();
+        assert_eq!(from_status(&status).reason, ErrorReason::Internal, "{path}: {status}");
+        let request = v1::StreamInvokeModelRequest { request: Some(invoke("panic")) };
+        let mut events = client.stream_invoke_model(request).await.unwrap().into_inner();
+        assert!(events.message().await.unwrap().is_some());
+        let status = events.message().await.unwrap_err();
+        assert_eq!(from_status(&status).reason, ErrorReason::Internal, "{path}: {status}");
+        client.invoke_model(invoke("fine")).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn extensions_do_not_cross() {
+    for (path, mut client) in both(Peer::default) {
+        let mut request = GrpcRequest::new(invoke("fine"));
+        request.extensions_mut().insert(Leak);
+        let answer = client.invoke_model(request).await.unwrap().into_inner();
+        assert_eq!(answer.vendor_finish_reason, "hidden", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_oversized_message_is_told_both_sizes() {
+    for (path, mut client) in both(Peer::default) {
+        let mut request = invoke("fine");
+        request.request = Some(v1::GenerateRequest { system: "x".repeat(2 << 20), ..Default::default() });
+        let failure = from_status(&client.invoke_model(request).await.unwrap_err());
+        assert_eq!(failure.reason, ErrorReason::RequestTooLarge, "{path}: {failure}");
+        assert!(failure.message.contains("1048576"), "{path}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn small_calls_over_loopback_do_not_wait_for_delayed_acknowledgements() {
+    let (_, mut client) = both(Peer::default).remove(1);
+    let mut quickest = Duration::MAX;
+    for _ in 0..20 {
+        let started = Instant::now();
+        client.invoke_model(invoke("fine")).await.unwrap();
+        quickest = quickest.min(started.elapsed());
+    }
+    assert!(quickest < Duration::from_millis(20), "took {quickest:?}; is nodelay set?");
+}
+
+#[tokio::test]
+async fn an_unreachable_peer_is_unavailable_and_another_one_serves() {
+    let closed =
+        crate::serve::bind("127.0.0.1:0".parse().unwrap(), 1).unwrap().remove(0).local_addr().unwrap();
+    let mut client = ProviderServiceClient::new(hop::remote(&[format!("http://{closed}")]).unwrap());
+    let failure = from_status(&client.invoke_model(invoke("fine")).await.unwrap_err());
+    assert_eq!(failure.reason, ErrorReason::Unavailable, "{failure}");
+}

@@ -1,0 +1,233 @@
+//! Client-side balancing over the replicas of a role.
+
+use arc_swap::ArcSwap;
+use http::{Request, Response, Uri};
+use signalbox_api::status::to_status;
+use signalbox_types::{ErrorReason, Failure};
+use std::{
+    collections::HashMap,
+    error::Error,
+    future::Future,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+use tokio::time::Instant;
+use tonic::{
+    Status, TimeoutExpired,
+    body::Body,
+    transport::{Channel, Endpoint},
+};
+use tower::Service;
+
+/// How often host names are looked up again.
+const RESOLVE_EVERY: Duration = Duration::from_secs(5);
+/// How long a replica that could not be reached is left alone.
+const LEAVE_ALONE: Duration = Duration::from_secs(1);
+/// How long a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A peer's address cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("peer address `{address}`: {problem}; write http://host:port")]
+pub struct ParsePeerError {
+    address: String,
+    problem: String,
+}
+
+/// A service that spreads calls over the replicas behind a list of addresses.
+#[derive(Debug, Clone)]
+pub(super) struct Balanced {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    peers: Vec<Peer>,
+    replicas: ArcSwap<Vec<Arc<Replica>>>,
+    started: Instant,
+}
+
+#[derive(Debug, Clone)]
+struct Peer {
+    host: String,
+    port: u16,
+}
+
+#[derive(Debug)]
+struct Replica {
+    address: SocketAddr,
+    channel: Channel,
+    in_flight: AtomicUsize,
+    /// Milliseconds after `Shared::started` until which it is left alone.
+    alone_until: AtomicU64,
+}
+
+impl Balanced {
+    pub(super) fn new(addresses: &[String]) -> Result<Self, ParsePeerError> {
+        let peers = addresses.iter().map(|address| parse(address)).collect::<Result<Vec<_>, _>>()?;
+        let shared = Arc::new(Shared { peers, replicas: ArcSwap::default(), started: Instant::now() });
+        shared.adopt(shared.peers.iter().filter_map(Peer::literal).collect());
+        tokio::spawn(keep_resolved(Arc::downgrade(&shared)));
+        Ok(Self { shared })
+    }
+}
+
+fn parse(address: &str) -> Result<Peer, ParsePeerError> {
+    let fail = |problem: &str| ParsePeerError { address: address.to_owned(), problem: problem.to_owned() };
+    let uri: Uri = address.parse().map_err(|_| fail("is not a URL"))?;
+    if uri.scheme_str() != Some("http") {
+        return Err(fail("does not start with http://"));
+    }
+    let host = uri.host().ok_or_else(|| fail("has no host"))?;
+    let port = uri.port_u16().ok_or_else(|| fail("has no port"))?;
+    Ok(Peer { host: host.trim_matches(['[', ']']).to_owned(), port })
+}
+
+impl Peer {
+    /// The address, where it needs no look-up.
+    fn literal(&self) -> Option<SocketAddr> {
+        Some(SocketAddr::new(self.host.parse().ok()?, self.port))
+    }
+}
+
+/// Looks host names up again and again until the last hop is dropped.
+async fn keep_resolved(shared: std::sync::Weak<Shared>) {
+    loop {
+        let Some(strong) = shared.upgrade() else { return };
+        let mut found = Vec::new();
+        for peer in &strong.peers {
+            match tokio::net::lookup_host((peer.host.as_str(), peer.port)).await {
+                Ok(addresses) => found.extend(addresses),
+                Err(error) => tracing::warn!(peer = peer.host, %error, "cannot look up a peer"),
+            }
+        }
+        if !found.is_empty() {
+            strong.adopt(found);
+        }
+        drop(strong);
+        tokio::time::sleep(RESOLVE_EVERY).await;
+    }
+}
+
+impl Shared {
+    /// Makes `addresses` the replicas, keeping the channels of those that stay.
+    fn adopt(&self, mut addresses: Vec<SocketAddr>) {
+        addresses.sort_unstable();
+        addresses.dedup();
+        let old = self.replicas.load();
+        if old.iter().map(|replica| replica.address).eq(addresses.iter().copied()) {
+            return;
+        }
+        let mut known: HashMap<SocketAddr, Arc<Replica>> =
+            old.iter().map(|replica| (replica.address, replica.clone())).collect();
+        let replicas = addresses
+            .into_iter()
+            .filter_map(|address| known.remove(&address).or_else(|| Replica::connect(address)))
+            .collect();
+        self.replicas.store(Arc::new(replicas));
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The less loaded of two replicas drawn among those in reach; among all, when none is.
+    fn pick(&self) -> Option<Arc<Replica>> {
+        let replicas = self.replicas.load();
+        let now = self.now_ms();
+        let in_reach: Vec<&Arc<Replica>> =
+            replicas.iter().filter(|replica| replica.alone_until.load(Ordering::Relaxed) <= now).collect();
+        let pool = if in_reach.is_empty() { replicas.iter().collect() } else { in_reach };
+        let first = *pool.get(rand::random_range(0..pool.len().max(1)))?;
+        let second = pool.get(rand::random_range(0..pool.len())).copied().unwrap_or(first);
+        let load = |replica: &Arc<Replica>| replica.in_flight.load(Ordering::Relaxed);
+        Some(if load(second) < load(first) { second.clone() } else { first.clone() })
+    }
+}
+
+impl Replica {
+    fn connect(address: SocketAddr) -> Option<Arc<Self>> {
+        let endpoint = Endpoint::from_shared(format!("http://{address}")).ok()?;
+        let channel = endpoint
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_nodelay(true)
+            .http2_keep_alive_interval(Duration::from_secs(20))
+            .keep_alive_while_idle(true)
+            .connect_lazy();
+        Some(Arc::new(Self {
+            address,
+            channel,
+            in_flight: AtomicUsize::new(0),
+            alone_until: AtomicU64::new(0),
+        }))
+    }
+}
+
+/// Counts a call while it lasts.
+struct InFlight(Arc<Replica>);
+
+impl InFlight {
+    fn start(replica: Arc<Replica>) -> Self {
+        replica.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(replica)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Service<Request<Body>> for Balanced {
+    type Response = Response<Body>;
+    type Error = Status;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            let Some(replica) = shared.pick() else {
+                return Err(away("no address of the peer is known yet"));
+            };
+            let in_flight = InFlight::start(replica);
+            let mut channel = in_flight.0.channel.clone();
+            std::future::poll_fn(|cx| channel.poll_ready(cx))
+                .await
+                .map_err(|error| to_peer_status(&error))?;
+            channel.call(request).await.map_err(|error| {
+                let until = shared.now_ms().saturating_add(LEAVE_ALONE.as_millis().try_into().unwrap_or(0));
+                in_flight.0.alone_until.store(until, Ordering::Relaxed);
+                to_peer_status(&error)
+            })
+        })
+    }
+}
+
+/// A transport error, told as the taxonomy tells it.
+fn to_peer_status(error: &tonic::transport::Error) -> Status {
+    let mut source: Option<&(dyn Error + 'static)> = Some(error);
+    let mut deepest = String::new();
+    while let Some(cause) = source {
+        if cause.is::<TimeoutExpired>() {
+            return to_status(&Failure::new(ErrorReason::DeadlineExceeded, "the call's deadline passed"));
+        }
+        deepest = cause.to_string();
+        source = cause.source();
+    }
+    away(&format!("a peer of this process cannot be reached: {deepest}"))
+}
+
+fn away(message: &str) -> Status {
+    to_status(&Failure::new(ErrorReason::Unavailable, message))
+}

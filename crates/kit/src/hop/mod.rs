@@ -1,0 +1,32 @@
+//! How one role reaches another.
+
+mod balance;
+
+use crate::boundary::Boundary;
+use balance::Balanced;
+use http::{Request, Response};
+use std::convert::Infallible;
+use tonic::{Status, body::Body};
+use tower::{Service, ServiceExt, util::BoxCloneSyncService};
+
+pub use balance::ParsePeerError;
+
+/// A role within reach: the peer's own server in this process, or a network channel. A generated client takes
+/// either. The error is `Status`: with a boxed `dyn Error`, spawning a client call does not compile.
+pub type Hop = BoxCloneSyncService<Request<Body>, Response<Body>, Status>;
+
+/// A hop to a generated server in this process.
+pub fn local<S>(server: S) -> Hop
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+{
+    Hop::new(Boundary::new(server).map_err(|never| match never {}))
+}
+
+/// A hop over the network to `addresses`, each `http://host:port`. Calls go to the less loaded of two addresses
+/// drawn at random; one that cannot be reached is left alone for a moment. A host name stands for all its addresses
+/// and is looked up again from time to time. Must be called inside a runtime.
+pub fn remote(addresses: &[String]) -> Result<Hop, ParsePeerError> {
+    Ok(Hop::new(Balanced::new(addresses)?))
+}

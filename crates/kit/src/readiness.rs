@@ -1,0 +1,63 @@
+//! Readiness that means it: a process is ready while every role it serves can do its job.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::watch;
+
+/// What must hold for the process to be ready, by name. Clones share their state.
+#[derive(Debug, Clone)]
+pub struct Readiness {
+    conditions: Arc<Mutex<BTreeMap<&'static str, Condition>>>,
+    ready: Arc<watch::Sender<bool>>,
+}
+
+/// A condition holds, or not because of something.
+type Condition = Result<(), String>;
+
+impl Default for Readiness {
+    fn default() -> Self {
+        Self { conditions: Arc::default(), ready: Arc::new(watch::Sender::new(true)) }
+    }
+}
+
+impl Readiness {
+    /// Says whether a condition holds, or why not.
+    pub fn set(&self, name: &'static str, condition: Condition) {
+        let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
+        conditions.insert(name, condition);
+        let ready = conditions.values().all(Result::is_ok);
+        self.ready.send_if_modified(|was| std::mem::replace(was, ready) != ready);
+    }
+
+    /// What is missing, as `name: why`; empty when ready.
+    pub fn missing(&self) -> Vec<String> {
+        let conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
+        let unmet =
+            conditions.iter().filter_map(|(name, condition)| condition.as_ref().err().map(|why| (name, why)));
+        unmet.map(|(name, why)| format!("{name}: {why}")).collect()
+    }
+
+    /// Whether the process is ready, now and as it changes.
+    pub fn watch(&self) -> watch::Receiver<bool> {
+        self.ready.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_unmet_condition_makes_a_process_unready_until_it_is_met() {
+        let readiness = Readiness::default();
+        let watch = readiness.watch();
+        readiness.set("config", Ok(()));
+        readiness.set("adapter", Err("no replica in reach".into()));
+        assert!(!*watch.borrow());
+        assert_eq!(readiness.missing(), ["adapter: no replica in reach"]);
+        readiness.set("adapter", Ok(()));
+        assert!(*watch.borrow());
+    }
+}

@@ -1,0 +1,78 @@
+//! Listening, serving and draining.
+
+use crate::boundary::BoundaryLayer;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+use tonic::{
+    service::Routes,
+    transport::{Server, server::TcpIncoming},
+};
+
+/// Connections waiting to be accepted.
+const BACKLOG: i32 = 1024;
+
+/// Binds `count` listeners to one address, so that the kernel spreads connections over them (`SO_REUSEPORT`).
+/// With port 0 all get the one free port that the first was given.
+pub fn bind(address: SocketAddr, count: usize) -> io::Result<Vec<TcpListener>> {
+    let first = bind_one(address)?;
+    let address = first.local_addr()?;
+    std::iter::once(Ok(first)).chain((1..count).map(|_| bind_one(address))).collect()
+}
+
+fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// Serves gRPC until `drain` is cancelled; then takes no new connection or call, finishes those under way for up to
+/// `grace`, and returns.
+pub async fn serve(
+    listener: TcpListener,
+    routes: Routes,
+    drain: CancellationToken,
+    grace: Duration,
+) -> Result<(), tonic::transport::Error> {
+    // Without nodelay a small answer waits 40 ms for the other side's delayed acknowledgement.
+    let listener = tokio::net::TcpListener::from_std(listener).map_err(io::Error::other);
+    let incoming = match listener {
+        Ok(listener) => TcpIncoming::from(listener).with_nodelay(Some(true)),
+        Err(error) => {
+            tracing::error!(%error, "cannot listen");
+            return Ok(());
+        }
+    };
+    let server = Server::builder()
+        .layer(BoundaryLayer)
+        .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .initial_stream_window_size(1 << 20)
+        .initial_connection_window_size(4 << 20)
+        .add_routes(routes)
+        .serve_with_incoming_shutdown(incoming, drain.clone().cancelled_owned());
+    tokio::select! {
+        served = server => served,
+        () = async { drain.cancelled().await; tokio::time::sleep(grace).await } => {
+            tracing::warn!(grace_seconds = grace.as_secs(), "calls were still under way when the drain time ended");
+            Ok(())
+        }
+    }
+}
+
+/// Resolves when the process is asked to stop: SIGTERM or SIGINT.
+pub async fn stop_signal() -> io::Result<&'static str> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+    })
+}

@@ -1,0 +1,6 @@
+//! Logs, traces and metrics.
+
+pub mod http;
+pub mod logs;
+pub mod metrics;
+pub mod trace;
