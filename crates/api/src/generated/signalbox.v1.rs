@@ -1964,13 +1964,7 @@ impl FallbackMode {
 }
 /// Generated client implementations.
 pub mod router_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// The public service: one way to call every vendor.
@@ -2066,8 +2060,7 @@ pub mod router_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/Generate");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.RouterService", "Generate"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "Generate"));
             self.inner.unary(req, path, codec).await
         }
         /// Answers a request as it arrives. A good stream ends with exactly one `done` event. Before the first delta a
@@ -2086,8 +2079,7 @@ pub mod router_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/StreamGenerate");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.RouterService", "StreamGenerate"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "StreamGenerate"));
             self.inner.server_streaming(req, path, codec).await
         }
         /// Says what a request would cost at most and at the likely candidate, without calling anyone.
@@ -2102,8 +2094,7 @@ pub mod router_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/EstimateCost");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.RouterService", "EstimateCost"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "EstimateCost"));
             self.inner.unary(req, path, codec).await
         }
         /// Shows how a request would be routed and why, without calling anyone.
@@ -2118,8 +2109,7 @@ pub mod router_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/ExplainRoute");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.RouterService", "ExplainRoute"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "ExplainRoute"));
             self.inner.unary(req, path, codec).await
         }
         /// Turns texts into vectors.
@@ -2134,8 +2124,7 @@ pub mod router_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/Embed");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.RouterService", "Embed"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "Embed"));
             self.inner.unary(req, path, codec).await
         }
         /// Lists the models a caller may use.
@@ -2150,8 +2139,7 @@ pub mod router_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/ListModels");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.RouterService", "ListModels"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "ListModels"));
             self.inner.unary(req, path, codec).await
         }
         /// One model by `vendor/model` or alias.
@@ -2166,21 +2154,14 @@ pub mod router_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/GetModel");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.RouterService", "GetModel"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "GetModel"));
             self.inner.unary(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
 pub mod router_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with RouterServiceServer.
     #[async_trait]
@@ -2561,10 +2542,7 @@ pub mod router_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
                     headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
@@ -2954,13 +2932,7 @@ impl ::prost::Name for WatchHealthResponse {
 }
 /// Generated client implementations.
 pub mod provider_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// One vendor call at a time: what the router asks of an adapter. No retries and no failover happen here.
@@ -3055,8 +3027,7 @@ pub mod provider_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/InvokeModel");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeModel"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeModel"));
             self.inner.unary(req, path, codec).await
         }
         /// Calls a model for a streamed answer. Dropping the stream stops the vendor call; what it used is still recorded.
@@ -3075,10 +3046,7 @@ pub mod provider_service_client {
             let path =
                 http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/StreamInvokeModel");
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new(
-                "signalbox.v1.ProviderService",
-                "StreamInvokeModel",
-            ));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "StreamInvokeModel"));
             self.inner.server_streaming(req, path, codec).await
         }
         /// Calls an embedding model.
@@ -3093,8 +3061,7 @@ pub mod provider_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/InvokeEmbedding");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeEmbedding"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeEmbedding"));
             self.inner.unary(req, path, codec).await
         }
         /// Counts a prompt's tokens by the vendor's own endpoint, or estimates them.
@@ -3109,8 +3076,7 @@ pub mod provider_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/CountTokens");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.ProviderService", "CountTokens"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "CountTokens"));
             self.inner.unary(req, path, codec).await
         }
         /// Health of every vendor and model as measured from real calls, now and on change.
@@ -3128,21 +3094,14 @@ pub mod provider_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/WatchHealth");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.ProviderService", "WatchHealth"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "WatchHealth"));
             self.inner.server_streaming(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
 pub mod provider_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with ProviderServiceServer.
     #[async_trait]
@@ -3458,10 +3417,7 @@ pub mod provider_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
                     headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
@@ -3917,13 +3873,7 @@ impl ::prost::Name for Drill {
 }
 /// Generated client implementations.
 pub mod admin_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// For operators: what a process runs with, and how to change it while it runs.
@@ -4015,8 +3965,7 @@ pub mod admin_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/GetConfigStatus");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.AdminService", "GetConfigStatus"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "GetConfigStatus"));
             self.inner.unary(req, path, codec).await
         }
         /// Reads the configuration file again now. A bad file changes nothing and its problems are returned.
@@ -4031,8 +3980,7 @@ pub mod admin_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ReloadConfig");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.AdminService", "ReloadConfig"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ReloadConfig"));
             self.inner.unary(req, path, codec).await
         }
         /// The vendors this process knows: where they are and whether they are simulated.
@@ -4047,8 +3995,7 @@ pub mod admin_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ListVendors");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.AdminService", "ListVendors"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ListVendors"));
             self.inner.unary(req, path, codec).await
         }
         /// Starts injecting faults, within limits, to see whether users would notice. Off unless enabled.
@@ -4063,8 +4010,7 @@ pub mod admin_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/StartDrill");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.AdminService", "StartDrill"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "StartDrill"));
             self.inner.unary(req, path, codec).await
         }
         /// Ends a drill early.
@@ -4079,8 +4025,7 @@ pub mod admin_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/StopDrill");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.AdminService", "StopDrill"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "StopDrill"));
             self.inner.unary(req, path, codec).await
         }
         /// Drills that run or ran, with their verdicts.
@@ -4095,21 +4040,14 @@ pub mod admin_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ListDrills");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.AdminService", "ListDrills"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ListDrills"));
             self.inner.unary(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
 pub mod admin_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with AdminServiceServer.
     #[async_trait]
@@ -4440,10 +4378,7 @@ pub mod admin_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
                     headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
@@ -5233,13 +5168,7 @@ impl ::prost::Name for BatchItemError {
 }
 /// Generated client implementations.
 pub mod batch_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// The batch lane: work that can wait, at the vendors' batch prices.
@@ -5336,8 +5265,7 @@ pub mod batch_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/SubmitBatchJob");
             let mut req = request.into_streaming_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BatchService", "SubmitBatchJob"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BatchService", "SubmitBatchJob"));
             self.inner.client_streaming(req, path, codec).await
         }
         /// One job and how far it is.
@@ -5352,8 +5280,7 @@ pub mod batch_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/GetBatchJob");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BatchService", "GetBatchJob"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BatchService", "GetBatchJob"));
             self.inner.unary(req, path, codec).await
         }
         /// Jobs, newest first.
@@ -5368,8 +5295,7 @@ pub mod batch_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/ListBatchJobs");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BatchService", "ListBatchJobs"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BatchService", "ListBatchJobs"));
             self.inner.unary(req, path, codec).await
         }
         /// Stops a job. Items that the vendor finishes all the same are kept and paid for.
@@ -5384,8 +5310,7 @@ pub mod batch_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/CancelBatchJob");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BatchService", "CancelBatchJob"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BatchService", "CancelBatchJob"));
             self.inner.unary(req, path, codec).await
         }
         /// A job's results, in the order in which they came.
@@ -5403,21 +5328,14 @@ pub mod batch_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BatchService/StreamBatchResults");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BatchService", "StreamBatchResults"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BatchService", "StreamBatchResults"));
             self.inner.server_streaming(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
 pub mod batch_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with BatchServiceServer.
     #[async_trait]
@@ -5729,10 +5647,7 @@ pub mod batch_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
                     headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
@@ -7111,13 +7026,7 @@ impl UsageDimension {
 }
 /// Generated client implementations.
 pub mod usage_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// What was used, by whom, for what and at what cost.
@@ -7212,8 +7121,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/QueryUsage");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "QueryUsage"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "QueryUsage"));
             self.inner.unary(req, path, codec).await
         }
         /// One request with all its attempts: what it used, at which model, at what cost, in what time and why there.
@@ -7228,8 +7136,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/GetRequest");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "GetRequest"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "GetRequest"));
             self.inner.unary(req, path, codec).await
         }
         /// Requests, newest first, as by the article they were made for.
@@ -7244,8 +7151,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ListRequests");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ListRequests"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "ListRequests"));
             self.inner.unary(req, path, codec).await
         }
         /// Requests as they end, from now on.
@@ -7263,8 +7169,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/StreamUsage");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "StreamUsage"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "StreamUsage"));
             self.inner.server_streaming(req, path, codec).await
         }
         /// A month as a file, for billing.
@@ -7282,8 +7187,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ExportUsage");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ExportUsage"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "ExportUsage"));
             self.inner.server_streaming(req, path, codec).await
         }
         /// What a tenant used beyond the quota that its plan includes.
@@ -7298,8 +7202,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/GetOverage");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "GetOverage"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "GetOverage"));
             self.inner.unary(req, path, codec).await
         }
         /// Models that behave unlike their own history, newest first.
@@ -7314,8 +7217,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ListAlerts");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ListAlerts"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "ListAlerts"));
             self.inner.unary(req, path, codec).await
         }
         /// Events that could not be stored, oldest first. For admin keys.
@@ -7330,8 +7232,7 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ListDeadLetters");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ListDeadLetters"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "ListDeadLetters"));
             self.inner.unary(req, path, codec).await
         }
         /// Puts such events on the bus again, as after an upgrade that can read them. For admin keys.
@@ -7346,21 +7247,14 @@ pub mod usage_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/ReplayDeadLetters");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.UsageService", "ReplayDeadLetters"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "ReplayDeadLetters"));
             self.inner.unary(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
 pub mod usage_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with UsageServiceServer.
     #[async_trait]
@@ -7839,10 +7733,7 @@ pub mod usage_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
                     headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
@@ -9842,13 +9733,7 @@ impl ::prost::Name for SettleResponse {
 }
 /// Generated client implementations.
 pub mod budget_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// Who may spend how much: tenants, their API keys, their budgets and the ledger.
@@ -9947,8 +9832,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/CreateTenant");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateTenant"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateTenant"));
             self.inner.unary(req, path, codec).await
         }
         /// One tenant.
@@ -9963,8 +9847,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/GetTenant");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "GetTenant"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "GetTenant"));
             self.inner.unary(req, path, codec).await
         }
         /// The tenants.
@@ -9979,8 +9862,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListTenants");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListTenants"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListTenants"));
             self.inner.unary(req, path, codec).await
         }
         /// Changes a tenant. In force on every replica within 2 s.
@@ -9995,8 +9877,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/UpdateTenant");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "UpdateTenant"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "UpdateTenant"));
             self.inner.unary(req, path, codec).await
         }
         /// Makes an API key. The answer is the only place where the key itself is ever shown.
@@ -10011,8 +9892,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/CreateApiKey");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateApiKey"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateApiKey"));
             self.inner.unary(req, path, codec).await
         }
         /// A tenant's API keys, without the keys themselves.
@@ -10027,8 +9907,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListApiKeys");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListApiKeys"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListApiKeys"));
             self.inner.unary(req, path, codec).await
         }
         /// Ends an API key for good. Refused on every replica within 2 s.
@@ -10043,8 +9922,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/RevokeApiKey");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "RevokeApiKey"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "RevokeApiKey"));
             self.inner.unary(req, path, codec).await
         }
         /// Adds a budget.
@@ -10059,8 +9937,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/CreateBudget");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateBudget"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "CreateBudget"));
             self.inner.unary(req, path, codec).await
         }
         /// One budget and where it stands.
@@ -10075,8 +9952,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/GetBudget");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "GetBudget"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "GetBudget"));
             self.inner.unary(req, path, codec).await
         }
         /// A tenant's budgets and where they stand.
@@ -10091,8 +9967,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListBudgets");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListBudgets"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListBudgets"));
             self.inner.unary(req, path, codec).await
         }
         /// Changes a budget for now and later. A limit below what is spent already is refused: use OverrideBudget.
@@ -10107,8 +9982,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/UpdateBudget");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "UpdateBudget"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "UpdateBudget"));
             self.inner.unary(req, path, codec).await
         }
         /// Adds money to a prepaid budget, or to the running period of another.
@@ -10123,8 +9997,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/TopUpBudget");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "TopUpBudget"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "TopUpBudget"));
             self.inner.unary(req, path, codec).await
         }
         /// Sets another limit for the running period only. May be below what is spent: then nothing more is.
@@ -10139,8 +10012,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/OverrideBudget");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "OverrideBudget"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "OverrideBudget"));
             self.inner.unary(req, path, codec).await
         }
         /// When a budget will be used up at this rate.
@@ -10155,8 +10027,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ForecastBudget");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ForecastBudget"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ForecastBudget"));
             self.inner.unary(req, path, codec).await
         }
         /// What moved the money of a budget, newest first. Entries are never changed or removed.
@@ -10171,8 +10042,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListLedgerEntries");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListLedgerEntries"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListLedgerEntries"));
             self.inner.unary(req, path, codec).await
         }
         /// Compares ledger and usage store, request by request. No difference is the normal case.
@@ -10187,8 +10057,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ReconcileLedger");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ReconcileLedger"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ReconcileLedger"));
             self.inner.unary(req, path, codec).await
         }
         /// Who changed which tenant, key or budget, newest first.
@@ -10203,8 +10072,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ListAuditEntries");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListAuditEntries"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListAuditEntries"));
             self.inner.unary(req, path, codec).await
         }
         /// Who a key belongs to and what that tenant may do.
@@ -10219,8 +10087,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ResolveApiKey");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ResolveApiKey"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ResolveApiKey"));
             self.inner.unary(req, path, codec).await
         }
         /// Everything that changes what a replica may admit, as it changes. Open for as long as the replica lives.
@@ -10238,8 +10105,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/WatchAdmission");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "WatchAdmission"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "WatchAdmission"));
             self.inner.server_streaming(req, path, codec).await
         }
         /// Grants a replica slices of every budget and rate that a request falls under: all of them or none.
@@ -10254,8 +10120,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/AcquireLeases");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "AcquireLeases"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "AcquireLeases"));
             self.inner.unary(req, path, codec).await
         }
         /// Keeps leases alive. A replica that could not renew one stops spending from it before it expires.
@@ -10270,8 +10135,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/RenewLeases");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "RenewLeases"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "RenewLeases"));
             self.inner.unary(req, path, codec).await
         }
         /// Gives back what is left of leases, in part or whole.
@@ -10286,8 +10150,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/ReturnLeases");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "ReturnLeases"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ReturnLeases"));
             self.inner.unary(req, path, codec).await
         }
         /// Sets money aside for one spender without a lease, as for a batch: in every budget or in none.
@@ -10302,8 +10165,7 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/Reserve");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "Reserve"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "Reserve"));
             self.inner.unary(req, path, codec).await
         }
         /// Books what was really spent. Each settlement counts once, however often it is sent.
@@ -10318,21 +10180,14 @@ pub mod budget_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/Settle");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.BudgetService", "Settle"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "Settle"));
             self.inner.unary(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
 pub mod budget_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with BudgetServiceServer.
     #[async_trait]
@@ -11449,10 +11304,7 @@ pub mod budget_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
                     headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
@@ -12116,13 +11968,7 @@ impl ::prost::Name for ExplainCacheResponse {
 }
 /// Generated client implementations.
 pub mod cache_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// Answers that were given before: rather a miss than a wrong one.
@@ -12219,8 +12065,7 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/Lookup");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "Lookup"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "Lookup"));
             self.inner.unary(req, path, codec).await
         }
         /// Keeps an answer that passed the quality gate. What must not be kept is refused, with the reason. For routers.
@@ -12235,8 +12080,7 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/Store");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "Store"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "Store"));
             self.inner.unary(req, path, codec).await
         }
         /// Holds on to the lead of a flight while a long answer is being made. For routers.
@@ -12251,8 +12095,7 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/RenewFlight");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "RenewFlight"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "RenewFlight"));
             self.inner.unary(req, path, codec).await
         }
         /// Gives up the lead without an answer, so that one of those who wait takes over at once. For routers.
@@ -12267,8 +12110,7 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/ReleaseFlight");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "ReleaseFlight"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "ReleaseFlight"));
             self.inner.unary(req, path, codec).await
         }
         /// Makes answers unreachable at once, whatever their number, and erases them if asked to.
@@ -12283,8 +12125,7 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/Invalidate");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "Invalidate"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "Invalidate"));
             self.inner.unary(req, path, codec).await
         }
         /// Says whether a cached answer was right. Every report moves the evidence on which near hits are served.
@@ -12299,8 +12140,7 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/ReportHit");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "ReportHit"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "ReportHit"));
             self.inner.unary(req, path, codec).await
         }
         /// What the cache holds, does and saves.
@@ -12315,8 +12155,7 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/GetCacheStats");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "GetCacheStats"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "GetCacheStats"));
             self.inner.unary(req, path, codec).await
         }
         /// Shows why two requests would or would not share an answer. Looks nothing up and stores nothing.
@@ -12331,21 +12170,14 @@ pub mod cache_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/signalbox.v1.CacheService/ExplainCache");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("signalbox.v1.CacheService", "ExplainCache"));
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.CacheService", "ExplainCache"));
             self.inner.unary(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
 pub mod cache_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with CacheServiceServer.
     #[async_trait]
@@ -12760,10 +12592,7 @@ pub mod cache_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
                     headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
