@@ -50,10 +50,7 @@ impl SseFrames {
             return Ok(None);
         }
         self.handed_out = true;
-        Ok(Some(Frame {
-            event: &self.event,
-            data: &self.data,
-        }))
+        Ok(Some(Frame { event: &self.event, data: &self.data }))
     }
 
     /// What was not part of any event: lines that are no SSE fields (a bare JSON error, say), then the unfinished
@@ -190,11 +187,7 @@ impl Lines {
         let Some(length) = unread.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
             self.scanned = self.buffer.len();
             self.forget_read_lines();
-            return if self.buffer.len() - self.start > FRAME_LIMIT {
-                Err(too_long())
-            } else {
-                Ok(None)
-            };
+            return if self.buffer.len() - self.start > FRAME_LIMIT { Err(too_long()) } else { Ok(None) };
         };
         let end = self.scanned + length;
         let mut line = self.start..end;
@@ -253,19 +246,12 @@ impl Lines {
 }
 
 fn text(bytes: &[u8]) -> Result<&str, Failure> {
-    std::str::from_utf8(bytes).map_err(|_| {
-        Failure::new(
-            ErrorReason::VendorBadResponse,
-            "the vendor's stream is not valid UTF-8",
-        )
-    })
+    std::str::from_utf8(bytes)
+        .map_err(|_| Failure::new(ErrorReason::VendorBadResponse, "the vendor's stream is not valid UTF-8"))
 }
 
 fn too_long() -> Failure {
-    let message = format!(
-        "the vendor's stream has a frame of more than {} MiB",
-        FRAME_LIMIT >> 20
-    );
+    let message = format!("the vendor's stream has a frame of more than {} MiB", FRAME_LIMIT >> 20);
     Failure::new(ErrorReason::VendorBadResponse, message)
 }
 

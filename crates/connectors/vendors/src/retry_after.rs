@@ -15,22 +15,10 @@ pub(crate) const X_RATELIMIT: &[ResetHeaders] = &[
 
 /// `anthropic-ratelimit-*`.
 pub(crate) const ANTHROPIC_RATELIMIT: &[ResetHeaders] = &[
-    (
-        "anthropic-ratelimit-requests-remaining",
-        "anthropic-ratelimit-requests-reset",
-    ),
-    (
-        "anthropic-ratelimit-tokens-remaining",
-        "anthropic-ratelimit-tokens-reset",
-    ),
-    (
-        "anthropic-ratelimit-input-tokens-remaining",
-        "anthropic-ratelimit-input-tokens-reset",
-    ),
-    (
-        "anthropic-ratelimit-output-tokens-remaining",
-        "anthropic-ratelimit-output-tokens-reset",
-    ),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+    ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+    ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
 ];
 
 /// `retry-after-ms`, else `retry-after` (seconds or an HTTP date), as every vendor's own SDK reads them.
@@ -43,15 +31,10 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
 /// where none says that it is exhausted, until the first is. Only of use with a 429.
 pub(crate) fn reset_after(headers: &HeaderMap, limits: &[ResetHeaders], now: SystemTime) -> Option<Duration> {
     let resets = || {
-        limits
-            .iter()
-            .filter_map(|(remaining, reset)| Some((*remaining, wait(text(headers, reset)?, now)?)))
+        limits.iter().filter_map(|(remaining, reset)| Some((*remaining, wait(text(headers, reset)?, now)?)))
     };
     let exhausted = resets().filter(|(remaining, _)| text(headers, remaining) == Some("0"));
-    exhausted
-        .map(|(_, wait)| wait)
-        .max()
-        .or_else(|| resets().map(|(_, wait)| wait).min())
+    exhausted.map(|(_, wait)| wait).max().or_else(|| resets().map(|(_, wait)| wait).min())
 }
 
 /// A wait in any form: seconds, unix seconds, `6m0.258s`, an HTTP date or an RFC 3339 instant.
@@ -70,9 +53,7 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     while !rest.is_empty() {
         let number = rest.find(|c: char| c != '.' && !c.is_ascii_digit())?;
         let (amount, tail) = rest.split_at(number);
-        let unit = tail
-            .find(|c: char| c == '.' || c.is_ascii_digit())
-            .unwrap_or(tail.len());
+        let unit = tail.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(tail.len());
         let (unit, tail) = tail.split_at(unit);
         sum = sum.checked_add(seconds(amount, unit_seconds(unit)?)?)?;
         rest = tail;
@@ -110,10 +91,7 @@ fn unless_unix_time(wait: Duration, now: SystemTime) -> Duration {
 
 fn instant(text: &str) -> Option<SystemTime> {
     let rfc3339 = text.parse::<Timestamp>();
-    rfc3339
-        .or_else(|_| DateTimeParser::new().parse_timestamp(text))
-        .ok()
-        .map(SystemTime::from)
+    rfc3339.or_else(|_| DateTimeParser::new().parse_timestamp(text)).ok().map(SystemTime::from)
 }
 
 /// Nothing left to wait for an instant that has passed.
@@ -159,11 +137,7 @@ mod tests {
             ("1795953605", 5_000),
         ];
         for (text, millis) in cases {
-            assert_eq!(
-                wait(text, now()).map(|wait| wait.as_millis()),
-                Some(millis),
-                "for {text:?}"
-            );
+            assert_eq!(wait(text, now()).map(|wait| wait.as_millis()), Some(millis), "for {text:?}");
         }
     }
 
@@ -203,31 +177,19 @@ mod tests {
             ("x-ratelimit-remaining-tokens", "29871"),
             ("x-ratelimit-reset-tokens", "6m0.258s"),
         ]);
-        assert_eq!(
-            reset_after(&requests, X_RATELIMIT, now()),
-            Some(Duration::from_millis(120))
-        );
+        assert_eq!(reset_after(&requests, X_RATELIMIT, now()), Some(Duration::from_millis(120)));
         let both = headers(&[
             ("anthropic-ratelimit-requests-remaining", "0"),
             ("anthropic-ratelimit-requests-reset", "2026-11-29T12:00:01Z"),
             ("anthropic-ratelimit-input-tokens-remaining", "0"),
             ("anthropic-ratelimit-input-tokens-reset", "2026-11-29T12:00:08Z"),
         ]);
-        assert_eq!(
-            reset_after(&both, ANTHROPIC_RATELIMIT, now()),
-            Some(Duration::from_secs(8))
-        );
+        assert_eq!(reset_after(&both, ANTHROPIC_RATELIMIT, now()), Some(Duration::from_secs(8)));
     }
 
     #[test]
     fn without_a_word_on_what_is_exhausted_the_first_reset_decides() {
-        let headers = headers(&[
-            ("x-ratelimit-reset-requests", "2s"),
-            ("x-ratelimit-reset-tokens", "1s"),
-        ]);
-        assert_eq!(
-            reset_after(&headers, X_RATELIMIT, now()),
-            Some(Duration::from_secs(1))
-        );
+        let headers = headers(&[("x-ratelimit-reset-requests", "2s"), ("x-ratelimit-reset-tokens", "1s")]);
+        assert_eq!(reset_after(&headers, X_RATELIMIT, now()), Some(Duration::from_secs(1)));
     }
 }

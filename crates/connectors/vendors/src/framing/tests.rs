@@ -27,12 +27,7 @@ fn lines<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<(Vec<String>,
 }
 
 fn data_of(body: &str) -> Vec<String> {
-    events([body.as_bytes()])
-        .unwrap()
-        .0
-        .into_iter()
-        .map(|(_, data)| data)
-        .collect()
+    events([body.as_bytes()]).unwrap().0.into_iter().map(|(_, data)| data).collect()
 }
 
 /// Cuts `body` at the given places, whatever their order.
@@ -52,11 +47,7 @@ fn cut<'a>(body: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
 #[test]
 fn every_line_end_ends_a_line() {
     for end in ["\n", "\r\n", "\r"] {
-        assert_eq!(
-            data_of(&["data: a", "", "data: b", "", ""].join(end)),
-            ["a", "b"],
-            "with {end:?}"
-        );
+        assert_eq!(data_of(&["data: a", "", "data: b", "", ""].join(end)), ["a", "b"], "with {end:?}");
     }
 }
 
@@ -74,10 +65,7 @@ fn data_lines_of_one_event_are_joined_by_newlines() {
 fn comments_ids_padding_and_events_without_data_are_skipped() {
     let body = ": ping\n\nid: 7\nretry: 3\nevent: ping\n\n   \n\n\ndata:\n\nevent: e\n: in between\ndata: x\n\ndata: y\n\n";
     let (events, rest) = events([body.as_bytes()]).unwrap();
-    assert_eq!(
-        events,
-        [("e".to_owned(), "x".to_owned()), (String::new(), "y".to_owned())]
-    );
+    assert_eq!(events, [("e".to_owned(), "x".to_owned()), (String::new(), "y".to_owned())]);
     assert!(rest.is_empty());
 }
 
@@ -96,10 +84,7 @@ fn a_bare_error_after_the_events_stays_in_the_rest() {
 
 #[test]
 fn an_unfinished_line_stays_in_the_rest() {
-    assert_eq!(
-        events([b"data: a\n\ndata: {\"b".as_slice()]).unwrap().1,
-        b"data: {\"b"
-    );
+    assert_eq!(events([b"data: a\n\ndata: {\"b".as_slice()]).unwrap().1, b"data: {\"b");
     assert_eq!(lines([b"{}\n{\"b".as_slice()]).unwrap().1, b"{\"b");
 }
 
@@ -108,27 +93,18 @@ fn text_that_is_not_utf8_is_a_bad_response() {
     for body in [b"data: \xff\n\n".as_slice(), b"event: \xff\n\n"] {
         assert_eq!(events([body]).unwrap_err().reason, ErrorReason::VendorBadResponse);
     }
-    assert_eq!(
-        lines([b"\xff\n".as_slice()]).unwrap_err().reason,
-        ErrorReason::VendorBadResponse
-    );
+    assert_eq!(lines([b"\xff\n".as_slice()]).unwrap_err().reason, ErrorReason::VendorBadResponse);
 }
 
 #[test]
 fn a_frame_above_the_limit_is_a_bad_response_before_all_of_it_arrived() {
     let chunk = vec![b'x'; 1 << 20];
     let endless = std::iter::once(b"data: ".as_slice()).chain(std::iter::repeat_n(chunk.as_slice(), 17));
-    assert_eq!(
-        events(endless.clone()).unwrap_err().reason,
-        ErrorReason::VendorBadResponse
-    );
+    assert_eq!(events(endless.clone()).unwrap_err().reason, ErrorReason::VendorBadResponse);
     assert_eq!(lines(endless).unwrap_err().reason, ErrorReason::VendorBadResponse);
 
     let many_lines = std::iter::repeat_n([b"data: ".as_slice(), &chunk, b"\n"], 17).flatten();
-    assert_eq!(
-        events(many_lines).unwrap_err().reason,
-        ErrorReason::VendorBadResponse
-    );
+    assert_eq!(events(many_lines).unwrap_err().reason, ErrorReason::VendorBadResponse);
 }
 
 #[test]
@@ -144,9 +120,7 @@ fn stray_lines_without_end_take_no_memory_without_end() {
 #[test]
 fn blank_lines_between_json_lines_are_skipped() {
     assert_eq!(
-        lines([b"{\"a\":1}\r\n\r\n  \n {\"b\":2} \n".as_slice()])
-            .unwrap()
-            .0,
+        lines([b"{\"a\":1}\r\n\r\n  \n {\"b\":2} \n".as_slice()]).unwrap().0,
         ["{\"a\":1}", "{\"b\":2}"]
     );
 }

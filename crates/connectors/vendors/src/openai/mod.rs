@@ -1,0 +1,95 @@
+//! OpenAI, and every server that speaks its chat completions.
+//!
+//! Two surfaces: chat completions, in this folder, and the responses API in [`responses`], which some models need
+//! for tools. A request goes to the surface that the model's facts name; an answer says by itself what it is.
+
+mod calls;
+pub(crate) mod chat;
+mod chat_stream;
+pub(crate) mod dialect;
+mod embed;
+pub(crate) mod errors;
+mod images;
+mod messages;
+mod parameters;
+mod request;
+mod response;
+mod responses;
+mod stream;
+mod wire;
+
+use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use dialect::Dialect;
+use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, OpenAiEndpoint, Prompt};
+
+/// OpenAI itself.
+pub(crate) static OPENAI: OpenAi = OpenAi(&dialect::OPENAI);
+
+/// vLLM, llama.cpp, Groq and so on: the common core, with nothing that only OpenAI takes.
+pub(crate) static COMPATIBLE: OpenAi = OpenAi(&dialect::COMPATIBLE);
+
+/// The translation for OpenAI or a server like it.
+#[derive(Debug)]
+pub(crate) struct OpenAi(&'static Dialect);
+
+impl Codec for OpenAi {
+    fn default_base_url(&self) -> Option<&'static str> {
+        self.0.base_url
+    }
+
+    fn credentials(&self, key: &str) -> (&'static str, String) {
+        chat::credentials(key)
+    }
+
+    fn encode(&self, context: EncodeContext<'_>, prompt: &Prompt) -> Result<EncodedCall, Failure> {
+        match context.facts.parameters.openai_endpoint {
+            OpenAiEndpoint::Responses => responses::encode(self.0, context, prompt),
+            OpenAiEndpoint::ResponsesForTools if responses::needed(context.facts, prompt) => {
+                responses::encode(self.0, context, prompt)
+            }
+            _ => chat::encode(self.0, context, prompt),
+        }
+    }
+
+    fn decode(&self, body: &[u8], _json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+        match wire::Surface::of_answer(self.0.name, body)? {
+            wire::Surface::Chat => chat::decode(self.0, body),
+            wire::Surface::Responses => responses::decode(self.0, body),
+        }
+    }
+
+    fn stream_decoder(&self, _json_tool: Option<&str>) -> Box<dyn StreamDecoder> {
+        Box::new(stream::Decoder::new(self.0))
+    }
+
+    fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure {
+        errors::of_response(self.0, head, body)
+    }
+
+    fn encode_embed(
+        &self,
+        context: EncodeContext<'_>,
+        request: &EmbedRequest,
+    ) -> Result<EncodedCall, Failure> {
+        embed::encode(self.0, context, request)
+    }
+
+    fn decode_embed(&self, body: &[u8]) -> Result<EmbeddingAnswer, Failure> {
+        embed::decode(self.0.name, body)
+    }
+
+    fn encode_count_tokens(
+        &self,
+        context: EncodeContext<'_>,
+        prompt: &Prompt,
+    ) -> Result<Option<EncodedCall>, Failure> {
+        if !self.0.counts_tokens {
+            return Ok(None);
+        }
+        responses::encode_count(self.0, context, prompt).map(Some)
+    }
+
+    fn decode_count_tokens(&self, body: &[u8]) -> Result<u64, Failure> {
+        responses::decode_count(self.0.name, body)
+    }
+}
