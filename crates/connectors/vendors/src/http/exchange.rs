@@ -1,0 +1,151 @@
+//! An answer of which the head has arrived.
+
+use super::{
+    bulkhead::Place,
+    cause::Cause,
+    limits::{Limits, Stage},
+    stream::HttpAnswerStream,
+};
+use crate::codec::{Codec, ResponseHead, StreamDecoder};
+use ::http::HeaderMap;
+use bytes::Bytes;
+use signalbox_ports::BoxAnswerStream;
+use signalbox_types::{ErrorReason, Failure};
+use std::{sync::Arc, time::SystemTime};
+use tokio::time::{Instant, timeout_at};
+
+/// Most bytes of a whole answer.
+const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
+/// Most bytes of a failure's body that are looked at.
+const FAILURE_LIMIT: usize = 1024 * 1024;
+/// Where vendors put their id of a request: OpenAI and xAI the first, Anthropic the second.
+const REQUEST_ID_HEADERS: [&str; 2] = ["x-request-id", "request-id"];
+
+/// Which call of whom; it signs failures.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    pub(super) vendor: Arc<str>,
+    pub(super) request_id: String,
+}
+
+impl Origin {
+    /// A failure of this call.
+    pub(super) fn failure(&self, reason: ErrorReason, what: impl std::fmt::Display) -> Failure {
+        self.sign(Failure::new(reason, format!("vendor `{}`: {what}", self.vendor)))
+    }
+
+    /// Adds the vendor's request id where the failure has none.
+    pub(super) fn sign(&self, mut failure: Failure) -> Failure {
+        if failure.vendor_request_id.is_empty() {
+            failure.vendor_request_id.clone_from(&self.request_id);
+        }
+        failure
+    }
+}
+
+/// A call under way: its head has arrived, its body is to be read. Dropping it stops the call.
+pub(super) struct Exchange {
+    pub(super) origin: Origin,
+    pub(super) response: reqwest::Response,
+    pub(super) limits: Limits,
+    pub(super) place: Place,
+}
+
+impl Exchange {
+    pub(super) fn new(vendor: Arc<str>, response: reqwest::Response, limits: Limits, place: Place) -> Self {
+        let request_id = request_id(response.headers());
+        Self { origin: Origin { vendor, request_id }, response, limits, place }
+    }
+
+    /// The whole body of a good answer, and whose it is.
+    pub(super) async fn into_answer(mut self) -> Result<(Whole, Origin), Failure> {
+        let mut body = Whole::default();
+        self.read(&mut body, ANSWER_LIMIT).await?;
+        Ok((body, self.origin))
+    }
+
+    /// The events of a good answer.
+    pub(super) fn into_stream(self, decoder: Box<dyn StreamDecoder>) -> (BoxAnswerStream, String) {
+        let request_id = self.origin.request_id.clone();
+        let body = self.response.bytes_stream();
+        (Box::pin(HttpAnswerStream::new(body, decoder, self.origin, self.limits, self.place)), request_id)
+    }
+
+    /// What a status that is no success means. As much of the body as came will do: the status says the most.
+    pub(super) async fn into_failure(mut self, codec: &dyn Codec, now: SystemTime) -> Failure {
+        let mut body = Whole::default();
+        let _ = self.read(&mut body, FAILURE_LIMIT).await;
+        let status = self.response.status().as_u16();
+        let head = ResponseHead { status, headers: self.response.headers(), now };
+        let mut failure = self.origin.sign(codec.decode_failure(head, body.as_slice()));
+        failure.vendor_status.get_or_insert(status);
+        failure
+    }
+
+    async fn read(&mut self, body: &mut Whole, limit: usize) -> Result<(), Failure> {
+        let announced = self.response.content_length().unwrap_or(0);
+        let mut size = 0;
+        if announced > limit as u64 {
+            return Err(self.too_large(limit));
+        }
+        while let Some(piece) = self.next_piece(size).await? {
+            size += piece.len();
+            if size > limit {
+                return Err(self.too_large(limit));
+            }
+            body.push(piece, announced as usize);
+        }
+        Ok(())
+    }
+
+    async fn next_piece(&mut self, size: usize) -> Result<Option<Bytes>, Failure> {
+        let (due, stage) = self.limits.next_piece_due(Instant::now());
+        match timeout_at(due, self.response.chunk()).await {
+            Ok(Ok(piece)) => Ok(piece),
+            Ok(Err(error)) => {
+                let what = format!("the answer broke off after {size} bytes: {}", Cause::of(&error));
+                Err(self.origin.failure(ErrorReason::VendorBadResponse, what))
+            }
+            Err(_) => Err(self.timeout(stage)),
+        }
+    }
+
+    fn timeout(&self, stage: Stage) -> Failure {
+        self.origin.sign(self.limits.timeout(&self.origin.vendor, stage))
+    }
+
+    fn too_large(&self, limit: usize) -> Failure {
+        let what = format!("the answer is larger than the limit of {limit} bytes");
+        self.origin.failure(ErrorReason::VendorBadResponse, what)
+    }
+}
+
+fn request_id(headers: &HeaderMap) -> String {
+    let found = REQUEST_ID_HEADERS.iter().find_map(|name| headers.get(*name)?.to_str().ok());
+    found.unwrap_or_default().to_owned()
+}
+
+/// A body, copied only where it came in more than one piece.
+#[derive(Debug, Default)]
+pub(super) struct Whole {
+    first: Bytes,
+    joined: Vec<u8>,
+}
+
+impl Whole {
+    fn push(&mut self, piece: Bytes, expected: usize) {
+        if self.first.is_empty() {
+            self.first = piece;
+            return;
+        }
+        if self.joined.is_empty() {
+            self.joined.reserve(expected.max(self.first.len() + piece.len()));
+            self.joined.extend_from_slice(&self.first);
+        }
+        self.joined.extend_from_slice(&piece);
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        if self.joined.is_empty() { &self.first } else { &self.joined }
+    }
+}
