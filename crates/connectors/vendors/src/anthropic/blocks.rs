@@ -1,11 +1,13 @@
 //! The conversation as Anthropic's messages and content blocks.
 
 use super::NAME;
+use super::call_ids::CallIds;
 use crate::json::{self, Base64};
 use crate::turns;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use signalbox_types::{Failure, Image, ImageSource, Message, Part, Reasoning, Role};
+use std::borrow::Cow;
 
 /// One message.
 #[derive(Debug, Serialize)]
@@ -31,12 +33,12 @@ enum Block<'a> {
         source: Source<'a>,
     },
     ToolUse {
-        id: &'a str,
+        id: Cow<'a, str>,
         name: &'a str,
         input: &'a RawValue,
     },
     ToolResult {
-        tool_use_id: &'a str,
+        tool_use_id: Cow<'a, str>,
         #[serde(skip_serializing_if = "str::is_empty")]
         content: &'a str,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -61,8 +63,9 @@ enum Source<'a> {
 /// The conversation's messages. Turns of which nothing can be said to this vendor are left out.
 pub(super) fn conversation(messages: &[Message]) -> Result<Vec<Turn<'_>>, Failure> {
     let mut conversation = Vec::with_capacity(messages.len());
+    let mut ids = CallIds::default();
     for turn in turns::turns(messages) {
-        let blocks = turn.parts.into_iter().filter_map(|part| block(part).transpose());
+        let blocks = turn.parts.into_iter().filter_map(|part| block(part, &mut ids).transpose());
         let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
         let role = match turn.role {
             Role::User => "user",
@@ -81,9 +84,7 @@ pub(super) fn conversation(messages: &[Message]) -> Result<Vec<Turn<'_>>, Failur
 /// Whether the last turn of the model calls tools without the thinking that led to them, as after a failover from
 /// another vendor. Models that think by budget refuse to go on from there thinking.
 pub(super) fn calls_without_thinking(messages: &[Message]) -> bool {
-    let last = turns::turns(messages)
-        .into_iter()
-        .rfind(|turn| turn.role == Role::Assistant);
+    let last = turns::turns(messages).into_iter().rfind(|turn| turn.role == Role::Assistant);
     last.is_some_and(|turn| {
         let calls = turn.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
         let thinks = turn
@@ -94,21 +95,18 @@ pub(super) fn calls_without_thinking(messages: &[Message]) -> bool {
     })
 }
 
-fn block(part: &Part) -> Result<Option<Block<'_>>, Failure> {
+fn block<'a>(part: &'a Part, ids: &mut CallIds<'a>) -> Result<Option<Block<'a>>, Failure> {
     Ok(match part {
         // Empty text blocks are refused.
         Part::Text { text, .. } if text.is_empty() => None,
         Part::Text { text, .. } => Some(Block::Text { text }),
-        Part::Image(image) => Some(Block::Image {
-            source: source(image),
-        }),
-        Part::ToolCall(call) => Some(Block::ToolUse {
-            id: &call.id,
-            name: &call.name,
-            input: json::object_arguments(call)?,
-        }),
+        Part::Image(image) => Some(Block::Image { source: source(image) }),
+        Part::ToolCall(call) => {
+            let input = json::object_arguments(call)?;
+            Some(Block::ToolUse { id: ids.of_call(&call.id), name: &call.name, input })
+        }
         Part::ToolResult(result) => Some(Block::ToolResult {
-            tool_use_id: &result.tool_call_id,
+            tool_use_id: ids.of_result(&result.tool_call_id),
             content: &result.content,
             is_error: result.is_error,
         }),
@@ -118,26 +116,17 @@ fn block(part: &Part) -> Result<Option<Block<'_>>, Failure> {
 
 /// Thinking goes back unchanged, and only to the vendor that signed it.
 fn thought(reasoning: &Reasoning) -> Option<Block<'_>> {
-    let signature = reasoning
-        .signature
-        .as_deref()
-        .filter(|_| reasoning.vendor == NAME)?;
+    let signature = reasoning.signature.as_deref().filter(|_| reasoning.vendor == NAME)?;
     Some(if reasoning.redacted {
         Block::RedactedThinking { data: signature }
     } else {
-        Block::Thinking {
-            thinking: &reasoning.text,
-            signature,
-        }
+        Block::Thinking { thinking: &reasoning.text, signature }
     })
 }
 
 fn source(image: &Image) -> Source<'_> {
     match &image.source {
-        ImageSource::Inline { media_type, data } => Source::Base64 {
-            media_type,
-            data: Base64(data),
-        },
+        ImageSource::Inline { media_type, data } => Source::Base64 { media_type, data: Base64(data) },
         ImageSource::Url(url) => Source::Url { url },
     }
 }

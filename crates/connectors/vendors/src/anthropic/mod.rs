@@ -1,6 +1,7 @@
 //! Anthropic messages (`/v1/messages`), in both live API versions.
 
 mod blocks;
+mod call_ids;
 mod errors;
 mod request;
 mod response;

@@ -318,7 +318,7 @@ fn stop_sequences<'a>(
     let kept = given
         .iter()
         .map(String::as_str)
-        .filter(|stop| !stop.trim().is_empty())
+        .filter(|stop| !stop.trim_ascii().is_empty())
         .collect::<Vec<_>>();
     if kept.len() < given.len() {
         adjustments.note(
