@@ -122,28 +122,22 @@ impl StreamDecoder for Decoder {
 
 impl Answer {
     fn read(&mut self, event: Event<'_>, events: &mut Vec<StreamEvent>) -> Result<(), Failure> {
-        match event.kind.as_ref() {
-            "message_start" => self.start(event.message.unwrap_or_default()),
-            "content_block_start" => {
-                self.start_block(event.index, event.content_block.unwrap_or_default(), events)
-            }
-            "content_block_delta" => self.read_delta(event.index, event.delta.unwrap_or_default(), events),
-            "content_block_stop" => self.stop_block(event.index, events),
+        let Event { kind, index, message, content_block, delta, usage, error, request_id } = event;
+        match kind.as_ref() {
+            "message_start" => self.start(message.unwrap_or_default()),
+            "content_block_start" => self.start_block(index, content_block.unwrap_or_default(), events),
+            "content_block_delta" => self.read_delta(index, delta.unwrap_or_default(), events),
+            "content_block_stop" => self.stop_block(index, events),
             "message_delta" => {
-                self.add_usage(event.usage);
-                self.stop_reason = event
-                    .delta
-                    .and_then(|delta| delta.stop_reason)
-                    .or(self.stop_reason.take());
+                self.add_usage(usage);
+                if let Some(stop_reason) = delta.and_then(|delta| delta.stop_reason) {
+                    self.stop_reason = Some(stop_reason);
+                }
             }
             "message_stop" => return self.done(events),
             "error" => {
                 self.spent = true;
-                return Err(errors::in_stream(
-                    event.error.unwrap_or_default(),
-                    event.request_id,
-                    None,
-                ));
+                return Err(errors::in_stream(error.unwrap_or_default(), request_id, None));
             }
             _ => {}
         }

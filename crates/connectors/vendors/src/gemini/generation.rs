@@ -187,21 +187,21 @@ fn thinking(facts: &ModelFacts, prompt: &Prompt, adjustments: &mut Adjustments) 
         ..ThinkingConfig::default()
     };
     match (rules.reasoning, wish) {
+        (ReasoningStyle::GeminiLevel | ReasoningStyle::GeminiBudget, Thinking::Default) => {}
         (ReasoningStyle::GeminiLevel, Thinking::Effort(effort)) => {
-            config.thinking_level = Some(effort.name())
+            config.thinking_level = Some(effort.name());
         }
         // There is no level for not thinking.
         (ReasoningStyle::GeminiLevel, Thinking::Off) => {
-            config.thinking_level = Some(lowest_level(facts, adjustments))
+            config.thinking_level = Some(lowest_level(facts, adjustments));
         }
         (ReasoningStyle::GeminiBudget, Thinking::Effort(effort)) => {
-            config.thinking_budget = Some(budget(effort))
+            config.thinking_budget = Some(budget(effort));
         }
         (ReasoningStyle::GeminiBudget, Thinking::Off) => {
             config.thinking_budget = Some(0);
             config.include_thoughts = false;
         }
-        (ReasoningStyle::GeminiLevel | ReasoningStyle::GeminiBudget, Thinking::Default) => {}
         _ => return None,
     }
     (config != ThinkingConfig::default()).then_some(config)

@@ -1,5 +1,7 @@
 //! What the tests of the encoders share.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is the failure message of a test")]
+
 use serde_json::Value;
 use signalbox_types::{
     Capabilities, Capability, Image, ImageDetail, ImageSource, JsonText, Message, ModelFacts, Part, Prompt,
