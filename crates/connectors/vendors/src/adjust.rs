@@ -12,10 +12,7 @@ pub(crate) struct Adjustments(Vec<Adjustment>);
 impl Adjustments {
     /// Notes a change.
     pub(crate) fn note(&mut self, field: &'static str, description: impl Into<Cow<'static, str>>) {
-        let adjustment = Adjustment {
-            field: Cow::Borrowed(field),
-            description: description.into(),
-        };
+        let adjustment = Adjustment { field: Cow::Borrowed(field), description: description.into() };
         if !self.0.contains(&adjustment) {
             self.0.push(adjustment);
         }
@@ -48,10 +45,7 @@ impl Adjustments {
         if facts.max_output_tokens == 0 || wish <= facts.max_output_tokens {
             return Some(wish);
         }
-        self.note(
-            "max_output_tokens",
-            format!("lowered to the model's {}", facts.max_output_tokens),
-        );
+        self.note("max_output_tokens", format!("lowered to the model's {}", facts.max_output_tokens));
         Some(facts.max_output_tokens)
     }
 
@@ -65,10 +59,7 @@ impl Adjustments {
         match wish {
             ReasoningEffort::None if unsupported && !rules.always_reasons => Thinking::Default,
             _ if unsupported => {
-                self.note(
-                    Parameter::ReasoningEffort.field(),
-                    "dropped: refused by this model",
-                );
+                self.note(Parameter::ReasoningEffort.field(), "dropped: refused by this model");
                 Thinking::Default
             }
             ReasoningEffort::None if !rules.always_reasons => Thinking::Off,
@@ -77,13 +68,8 @@ impl Adjustments {
     }
 
     fn nearest_effort(&mut self, rules: &ParameterRules, wish: ReasoningEffort) -> ReasoningEffort {
-        let known = || {
-            rules
-                .reasoning_efforts
-                .iter()
-                .copied()
-                .filter(|effort| *effort > ReasoningEffort::None)
-        };
+        let known =
+            || rules.reasoning_efforts.iter().copied().filter(|effort| *effort > ReasoningEffort::None);
         let below = known().filter(|effort| *effort <= wish).max();
         let unlisted = || wish.max(ReasoningEffort::Minimal);
         let nearest = below.or_else(|| known().min()).unwrap_or_else(unlisted);
@@ -120,9 +106,7 @@ impl Thinking {
         match self {
             Self::Default => {
                 rules.always_reasons
-                    || rules
-                        .default_effort
-                        .is_some_and(|effort| effort > ReasoningEffort::None)
+                    || rules.default_effort.is_some_and(|effort| effort > ReasoningEffort::None)
             }
             Self::Off => false,
             Self::Effort(_) => true,
@@ -144,7 +128,5 @@ pub(crate) fn with_instruction<'a>(
 
 /// Whether some image asks for a detail that a vendor without such a switch cannot give.
 pub(crate) fn wants_image_detail(prompt: &Prompt) -> bool {
-    prompt
-        .images()
-        .any(|image| image.detail != signalbox_types::ImageDetail::Auto)
+    prompt.images().any(|image| image.detail != signalbox_types::ImageDetail::Auto)
 }

@@ -13,10 +13,7 @@ pub(crate) fn vendor_failure(reason: ErrorReason, vendor: &str, message: &str) -
 
 /// The failure of a stream that ended before the vendor said why.
 pub(crate) fn truncated(vendor: &str) -> Failure {
-    Failure::new(
-        ErrorReason::StreamTruncated,
-        format!("{vendor}: the stream ended without a finish reason"),
-    )
+    Failure::new(ErrorReason::StreamTruncated, format!("{vendor}: the stream ended without a finish reason"))
 }
 
 /// The reason behind a status that the vendor's table does not name.
@@ -47,7 +44,5 @@ pub(crate) fn foreign_message(head: &ResponseHead<'_>, body: &[u8]) -> String {
 
 fn clipped(message: &str) -> &str {
     let message = message.trim();
-    message
-        .get(..message.floor_char_boundary(LONGEST_MESSAGE))
-        .unwrap_or(message)
+    message.get(..message.floor_char_boundary(LONGEST_MESSAGE)).unwrap_or(message)
 }

@@ -12,10 +12,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(vendor: &str, body: &'a [u8]) -> Resu
 
 /// An answer that is not what the vendor's format promises.
 pub(crate) fn unreadable(vendor: &str, problem: impl std::fmt::Display) -> Failure {
-    Failure::new(
-        ErrorReason::VendorBadResponse,
-        format!("{vendor}: unreadable answer: {problem}"),
-    )
+    Failure::new(ErrorReason::VendorBadResponse, format!("{vendor}: unreadable answer: {problem}"))
 }
 
 /// Writes a request.
@@ -54,30 +51,16 @@ pub(crate) fn arguments(raw: Option<&RawValue>) -> String {
         Ok(text) => text,
         Err(_) => compact(raw),
     };
-    if text.trim().is_empty() {
-        "{}".to_owned()
-    } else {
-        text
-    }
+    if text.trim().is_empty() { "{}".to_owned() } else { text }
 }
 
 /// The arguments of an earlier call, for a vendor that wants them as an object.
 pub(crate) fn object_arguments(call: &ToolCall) -> Result<&RawValue, Failure> {
-    let text = if call.arguments.trim().is_empty() {
-        "{}"
-    } else {
-        call.arguments.as_str()
-    };
-    serde_json::from_str::<&RawValue>(text)
-        .ok()
-        .filter(|raw| raw.get().starts_with('{'))
-        .ok_or_else(|| {
-            let problem = format!(
-                "arguments of call `{}` to `{}` must be a JSON object",
-                call.id, call.name
-            );
-            Failure::invalid("messages.tool_call.arguments", problem)
-        })
+    let text = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
+    serde_json::from_str::<&RawValue>(text).ok().filter(|raw| raw.get().starts_with('{')).ok_or_else(|| {
+        let problem = format!("arguments of call `{}` to `{}` must be a JSON object", call.id, call.name);
+        Failure::invalid("messages.tool_call.arguments", problem)
+    })
 }
 
 /// Bytes, written as base64 without a copy in between.

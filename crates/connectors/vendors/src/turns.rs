@@ -16,16 +16,12 @@ pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
     for message in messages {
         match turns.last_mut() {
             Some(last) if last.role == message.role => last.parts.extend(&message.parts),
-            _ => turns.push(Turn {
-                role: message.role,
-                parts: message.parts.iter().collect(),
-            }),
+            _ => turns.push(Turn { role: message.role, parts: message.parts.iter().collect() }),
         }
     }
     for turn in &mut turns {
         // Stable: results among themselves, and the rest, stay in the caller's order.
-        turn.parts
-            .sort_by_key(|part| !matches!(part, Part::ToolResult(_)));
+        turn.parts.sort_by_key(|part| !matches!(part, Part::ToolResult(_)));
     }
     turns
 }
@@ -35,15 +31,8 @@ pub(crate) fn tool_name<'a>(messages: &'a [Message], result: &'a ToolResult) -> 
     if !result.name.is_empty() {
         return &result.name;
     }
-    let calls = messages
-        .iter()
-        .rev()
-        .flat_map(|message| &message.parts)
-        .filter_map(as_call);
-    calls
-        .into_iter()
-        .find(|call| call.id == result.tool_call_id)
-        .map_or("", |call| &call.name)
+    let calls = messages.iter().rev().flat_map(|message| &message.parts).filter_map(as_call);
+    calls.into_iter().find(|call| call.id == result.tool_call_id).map_or("", |call| &call.name)
 }
 
 fn as_call(part: &Part) -> Option<&ToolCall> {

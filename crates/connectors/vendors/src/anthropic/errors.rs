@@ -55,15 +55,9 @@ pub(super) fn failure(head: ResponseHead<'_>, body: &[u8]) -> Failure {
 
 /// An error object as a failure; `status` where it came with one of its own.
 pub(super) fn in_stream(error: Error, request_id: Option<String>, status: Option<u16>) -> Failure {
-    let code = error
-        .details
-        .and_then(|details| details.error_code)
-        .unwrap_or_default();
-    let mut failure = failures::vendor_failure(
-        reason(&error.kind, &code, &error.message, status),
-        NAME,
-        &error.message,
-    );
+    let code = error.details.and_then(|details| details.error_code).unwrap_or_default();
+    let mut failure =
+        failures::vendor_failure(reason(&error.kind, &code, &error.message, status), NAME, &error.message);
     failure.vendor_code = if code.is_empty() { error.kind } else { code };
     failure.vendor_request_id = request_id.unwrap_or_default();
     failure

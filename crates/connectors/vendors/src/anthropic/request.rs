@@ -152,18 +152,10 @@ fn request<'a>(
     adjustments: &mut Adjustments,
 ) -> Result<(Request<'a>, Option<&'a str>), Failure> {
     let (facts, rules) = (context.facts, &context.facts.parameters);
-    let Plan {
-        thinking,
-        effort,
-        max_tokens,
-        thinks,
-    } = thinking::plan(facts, prompt, adjustments);
+    let Plan { thinking, effort, max_tokens, thinks } = thinking::plan(facts, prompt, adjustments);
     let can_force = !thinks && facts.capabilities.has(Capability::ForcedTools);
-    let Structured {
-        format,
-        tool,
-        instruction,
-    } = structured::structured(facts, &prompt.response_format, can_force, adjustments);
+    let Structured { format, tool, instruction } =
+        structured::structured(facts, &prompt.response_format, can_force, adjustments);
     note_unsupported(prompt, adjustments);
     let request = Request {
         model: context.model,
@@ -185,22 +177,10 @@ fn request<'a>(
 fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
     const NONE: &str = "dropped: this vendor has no such parameter";
     let sampling = &prompt.sampling;
-    adjustments.dropped(
-        Parameter::PresencePenalty.field(),
-        sampling.presence_penalty,
-        NONE,
-    );
-    adjustments.dropped(
-        Parameter::FrequencyPenalty.field(),
-        sampling.frequency_penalty,
-        NONE,
-    );
+    adjustments.dropped(Parameter::PresencePenalty.field(), sampling.presence_penalty, NONE);
+    adjustments.dropped(Parameter::FrequencyPenalty.field(), sampling.frequency_penalty, NONE);
     adjustments.dropped(Parameter::Seed.field(), sampling.seed, NONE);
-    adjustments.dropped(
-        Parameter::Metadata.field(),
-        prompt.metadata.first_key_value(),
-        NONE,
-    );
+    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NONE);
     let detail = adjust::wants_image_detail(prompt).then_some(());
     adjustments.dropped(Parameter::ImageDetail.field(), detail, NONE);
 }
@@ -211,12 +191,7 @@ fn tools<'a>(
     rules: &ParameterRules,
     adjustments: &mut Adjustments,
 ) -> Vec<Tool<'a>> {
-    let no_arguments = || {
-        Schema::NoArguments(NoArguments {
-            kind: "object",
-            properties: Empty {},
-        })
-    };
+    let no_arguments = || Schema::NoArguments(NoArguments { kind: "object", properties: Empty {} });
     let mut tools = Vec::with_capacity(prompt.tools.len() + 1);
     tools.extend(prompt.tools.iter().map(|tool| Tool {
         name: &tool.name,
@@ -264,11 +239,7 @@ fn tool_choice<'a>(
         _ => ("auto", None),
     };
     let disable_parallel_tool_use = parallel.filter(|_| kind != "none").map(|parallel| !parallel);
-    Some(Choice {
-        kind,
-        name,
-        disable_parallel_tool_use,
-    })
+    Some(Choice { kind, name, disable_parallel_tool_use })
 }
 
 /// Sampling by the rules of the older models, the only ones that take any.
@@ -295,10 +266,7 @@ fn sampling(
         adjustments.dropped(Parameter::TopP.field(), sampling.top_p.take(), WHY);
     }
     if sampling.temperature.is_some_and(|temperature| temperature > 1.0) {
-        adjustments.note(
-            Parameter::Temperature.field(),
-            "lowered to 1, the most this vendor takes",
-        );
+        adjustments.note(Parameter::Temperature.field(), "lowered to 1, the most this vendor takes");
         sampling.temperature = Some(1.0);
     }
     sampling
@@ -309,22 +277,13 @@ fn stop_sequences<'a>(
     rules: &ParameterRules,
     adjustments: &mut Adjustments,
 ) -> Vec<&'a str> {
-    let stop = adjustments.accepted(
-        rules,
-        Parameter::Stop,
-        (!prompt.stop.is_empty()).then_some(&prompt.stop),
-    );
+    let stop =
+        adjustments.accepted(rules, Parameter::Stop, (!prompt.stop.is_empty()).then_some(&prompt.stop));
     let given = stop.map(Vec::as_slice).unwrap_or_default();
-    let kept = given
-        .iter()
-        .map(String::as_str)
-        .filter(|stop| !stop.trim_ascii().is_empty())
-        .collect::<Vec<_>>();
+    let kept =
+        given.iter().map(String::as_str).filter(|stop| !stop.trim_ascii().is_empty()).collect::<Vec<_>>();
     if kept.len() < given.len() {
-        adjustments.note(
-            Parameter::Stop.field(),
-            "blank ones dropped: refused by this vendor",
-        );
+        adjustments.note(Parameter::Stop.field(), "blank ones dropped: refused by this vendor");
     }
     kept
 }
@@ -335,7 +294,5 @@ fn metadata<'a>(
     adjustments: &mut Adjustments,
 ) -> Option<Metadata<'a>> {
     let user = (!prompt.end_user.is_empty()).then_some(prompt.end_user.as_str());
-    adjustments
-        .accepted(rules, Parameter::EndUser, user)
-        .map(|user_id| Metadata { user_id })
+    adjustments.accepted(rules, Parameter::EndUser, user).map(|user_id| Metadata { user_id })
 }

@@ -63,9 +63,8 @@ impl Usage {
     pub(super) fn replace(&mut self, later: Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);
         self.cache_read_input_tokens = later.cache_read_input_tokens.or(self.cache_read_input_tokens);
-        self.cache_creation_input_tokens = later
-            .cache_creation_input_tokens
-            .or(self.cache_creation_input_tokens);
+        self.cache_creation_input_tokens =
+            later.cache_creation_input_tokens.or(self.cache_creation_input_tokens);
         self.cache_creation = later.cache_creation.or(self.cache_creation);
         self.output_tokens = later.output_tokens.or(self.output_tokens);
         self.output_tokens_details = later.output_tokens_details.or(self.output_tokens_details);
@@ -79,11 +78,7 @@ impl Usage {
         let written = self.cache_creation_input_tokens.unwrap_or(split_sum);
         let written_1h = split.ephemeral_1h_input_tokens.min(written);
         let answered = self.output_tokens.unwrap_or_default();
-        let reasoning = self
-            .output_tokens_details
-            .unwrap_or_default()
-            .thinking_tokens
-            .min(answered);
+        let reasoning = self.output_tokens_details.unwrap_or_default().thinking_tokens.min(answered);
         TokenUsage {
             input: self.input_tokens.unwrap_or_default(),
             cache_read: self.cache_read_input_tokens.unwrap_or_default(),
@@ -100,14 +95,8 @@ impl Usage {
 /// Reads an answer.
 pub(super) fn answer(body: &[u8], json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
     let message = json::read::<Message>(NAME, body)?;
-    let stop_reason = message
-        .stop_reason
-        .ok_or_else(|| json::unreadable(NAME, "no stop_reason"))?;
-    let parts = message
-        .content
-        .into_iter()
-        .filter_map(|block| part(block, json_tool))
-        .collect::<Vec<_>>();
+    let stop_reason = message.stop_reason.ok_or_else(|| json::unreadable(NAME, "no stop_reason"))?;
+    let parts = message.content.into_iter().filter_map(|block| part(block, json_tool)).collect::<Vec<_>>();
     let calls_tools = parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
     Ok(ModelAnswer {
         id: message.id,
@@ -164,10 +153,5 @@ fn part(block: Block, json_tool: Option<&str>) -> Option<Part> {
 
 fn reasoning(text: String, signature: String, redacted: bool) -> Part {
     let signature = (!signature.is_empty()).then_some(signature);
-    Part::Reasoning(Reasoning {
-        text,
-        signature,
-        redacted,
-        vendor: NAME.to_owned(),
-    })
+    Part::Reasoning(Reasoning { text, signature, redacted, vendor: NAME.to_owned() })
 }

@@ -72,14 +72,8 @@ struct Delta<'a> {
 
 impl Decoder {
     pub(super) fn new(json_tool: Option<&str>) -> Self {
-        let answer = Answer {
-            json_tool: json_tool.map(str::to_owned),
-            ..Answer::default()
-        };
-        Self {
-            frames: SseFrames::default(),
-            answer,
-        }
+        let answer = Answer { json_tool: json_tool.map(str::to_owned), ..Answer::default() };
+        Self { frames: SseFrames::default(), answer }
     }
 }
 
@@ -108,11 +102,7 @@ impl StreamDecoder for Decoder {
             };
             self.answer.read(event, events)?;
         }
-        if self.answer.spent {
-            Ok(())
-        } else {
-            self.answer.done(events)
-        }
+        if self.answer.spent { Ok(()) } else { self.answer.done(events) }
     }
 
     fn usage(&self) -> Option<TokenUsage> {
@@ -170,22 +160,12 @@ impl Answer {
     fn start_call(&mut self, block: u64, content: Block, events: &mut Vec<StreamEvent>) {
         let given = Some(json::arguments(content.input.as_deref())).filter(|arguments| arguments != "{}");
         if self.json_tool.as_deref() == Some(content.name.as_str()) {
-            self.calls.push(Call {
-                block,
-                index: None,
-                given,
-                started: false,
-            });
+            self.calls.push(Call { block, index: None, given, started: false });
             return;
         }
         let index = self.dense;
         self.dense += 1;
-        self.calls.push(Call {
-            block,
-            index: Some(index),
-            given,
-            started: false,
-        });
+        self.calls.push(Call { block, index: Some(index), given, started: false });
         events.push(StreamEvent::ToolCall(ToolCallDelta {
             index,
             id: content.id,
@@ -235,11 +215,9 @@ impl Call {
     fn push(&mut self, arguments: String, events: &mut Vec<StreamEvent>) {
         self.started = true;
         events.push(match self.index {
-            Some(index) => StreamEvent::ToolCall(ToolCallDelta {
-                index,
-                arguments,
-                ..ToolCallDelta::default()
-            }),
+            Some(index) => {
+                StreamEvent::ToolCall(ToolCallDelta { index, arguments, ..ToolCallDelta::default() })
+            }
             None => StreamEvent::Text(arguments),
         });
     }

@@ -37,23 +37,11 @@ pub(super) fn structured<'a>(
     match wish {
         ResponseFormat::Text => Structured::default(),
         ResponseFormat::JsonObject => {
-            adjustments.note(
-                FIELD,
-                "asked for in the system text: this vendor has no plain JSON mode",
-            );
-            Structured {
-                instruction: Some(Cow::Borrowed(ASK_FOR_OBJECT)),
-                ..Structured::default()
-            }
+            adjustments.note(FIELD, "asked for in the system text: this vendor has no plain JSON mode");
+            Structured { instruction: Some(Cow::Borrowed(ASK_FOR_OBJECT)), ..Structured::default() }
         }
         ResponseFormat::JsonSchema { schema, .. } if facts.capabilities.has(Capability::JsonSchema) => {
-            Structured {
-                format: Some(Format {
-                    kind: "json_schema",
-                    schema,
-                }),
-                ..Structured::default()
-            }
+            Structured { format: Some(Format { kind: "json_schema", schema }), ..Structured::default() }
         }
         ResponseFormat::JsonSchema { name, schema, .. } => by_tool(name, schema, can_force, adjustments),
     }
@@ -66,23 +54,11 @@ fn by_tool<'a>(
     adjustments: &mut Adjustments,
 ) -> Structured<'a> {
     let instruction = if can_force {
-        adjustments.note(
-            FIELD,
-            "made a tool that the model must call: it has no schema mode",
-        );
+        adjustments.note(FIELD, "made a tool that the model must call: it has no schema mode");
         None
     } else {
-        adjustments.note(
-            FIELD,
-            "made a tool that the model is asked to call: it has no schema mode",
-        );
-        Some(Cow::Owned(format!(
-            "Give your final answer only by calling the tool `{name}`."
-        )))
+        adjustments.note(FIELD, "made a tool that the model is asked to call: it has no schema mode");
+        Some(Cow::Owned(format!("Give your final answer only by calling the tool `{name}`.")))
     };
-    Structured {
-        tool: Some((name, schema)),
-        instruction,
-        ..Structured::default()
-    }
+    Structured { tool: Some((name, schema)), instruction, ..Structured::default() }
 }

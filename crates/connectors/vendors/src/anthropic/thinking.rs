@@ -41,19 +41,12 @@ pub(super) fn plan(facts: &ModelFacts, prompt: &Prompt, adjustments: &mut Adjust
     }
     let thinks = wish.is_on(rules);
     let max_tokens = limit.unwrap_or_else(|| default_limit(facts, thinks));
-    let display = if prompt.include_reasoning {
-        "summarized"
-    } else {
-        "omitted"
-    };
+    let display = if prompt.include_reasoning { "summarized" } else { "omitted" };
     let (thinking, effort) = match (rules.reasoning, wish) {
         (_, Thinking::Off) => (Some(ThinkingField::Disabled), None),
-        (ReasoningStyle::AnthropicBudget, Thinking::Effort(effort)) => (
-            Some(ThinkingField::Enabled {
-                budget_tokens: budget(effort, max_tokens),
-            }),
-            None,
-        ),
+        (ReasoningStyle::AnthropicBudget, Thinking::Effort(effort)) => {
+            (Some(ThinkingField::Enabled { budget_tokens: budget(effort, max_tokens) }), None)
+        }
         (ReasoningStyle::AnthropicAdaptive, Thinking::Effort(effort)) => {
             (Some(ThinkingField::Adaptive { display }), Some(effort.name()))
         }
@@ -63,12 +56,7 @@ pub(super) fn plan(facts: &ModelFacts, prompt: &Prompt, adjustments: &mut Adjust
         }
         _ => (None, None),
     };
-    Plan {
-        thinking,
-        effort,
-        max_tokens,
-        thinks,
-    }
+    Plan { thinking, effort, max_tokens, thinks }
 }
 
 /// Why a model that thinks by budget cannot think this time.

@@ -90,13 +90,7 @@ enum Value<'a> {
 
 /// The system text.
 pub(super) fn system(text: &str) -> Content<'_> {
-    Content {
-        role: None,
-        parts: vec![Part {
-            text: Some(text),
-            ..Part::default()
-        }],
-    }
+    Content { role: None, parts: vec![Part { text: Some(text), ..Part::default() }] }
 }
 
 /// The conversation's turns. `signed_calls`: the model refuses calls without a signature.
@@ -115,10 +109,7 @@ pub(super) fn conversation(messages: &[Message], signed_calls: bool) -> Result<V
                 Role::User => "user",
                 Role::Assistant => "model",
             };
-            contents.push(Content {
-                role: Some(role),
-                parts,
-            });
+            contents.push(Content { role: Some(role), parts });
         }
     }
     Ok(contents)
@@ -127,10 +118,7 @@ pub(super) fn conversation(messages: &[Message], signed_calls: bool) -> Result<V
 fn push<'a>(said: &'a Said, messages: &'a [Message], parts: &mut Vec<Part<'a>>) -> Result<(), Failure> {
     let part = match said {
         Said::Text { text, .. } if text.is_empty() => return Ok(()),
-        Said::Text { text, .. } => Part {
-            text: Some(text),
-            ..Part::default()
-        },
+        Said::Text { text, .. } => Part { text: Some(text), ..Part::default() },
         Said::Image(image) => self::image(image),
         Said::ToolCall(call) => self::call(call)?,
         Said::ToolResult(result) => self::result(result, turns::tool_name(messages, result)),
@@ -145,17 +133,11 @@ fn push<'a>(said: &'a Said, messages: &'a [Message], parts: &mut Vec<Part<'a>>) 
 
 /// A signature without text belongs to the text before it. Summaries of thoughts do not go back.
 fn push_reasoning<'a>(reasoning: &'a Reasoning, parts: &mut Vec<Part<'a>>) {
-    let Some(signature) = reasoning
-        .signature
-        .as_deref()
-        .filter(|_| reasoning.vendor == NAME)
-    else {
+    let Some(signature) = reasoning.signature.as_deref().filter(|_| reasoning.vendor == NAME) else {
         return;
     };
     let thought = !reasoning.text.is_empty();
-    match parts
-        .last_mut()
-        .filter(|last| !thought && last.text.is_some() && last.thought_signature.is_none())
+    match parts.last_mut().filter(|last| !thought && last.text.is_some() && last.thought_signature.is_none())
     {
         Some(text) => text.thought_signature = Some(signature),
         None => parts.push(Part {
@@ -170,19 +152,12 @@ fn push_reasoning<'a>(reasoning: &'a Reasoning, parts: &mut Vec<Part<'a>>) {
 fn image(image: &Image) -> Part<'_> {
     match &image.source {
         ImageSource::Inline { media_type, data } => Part {
-            inline_data: Some(InlineData {
-                mime_type: media_type,
-                data: Base64(data),
-            }),
+            inline_data: Some(InlineData { mime_type: media_type, data: Base64(data) }),
             ..Part::default()
         },
-        ImageSource::Url(url) => Part {
-            file_data: Some(FileData {
-                mime_type: mime_type(url),
-                file_uri: url,
-            }),
-            ..Part::default()
-        },
+        ImageSource::Url(url) => {
+            Part { file_data: Some(FileData { mime_type: mime_type(url), file_uri: url }), ..Part::default() }
+        }
     }
 }
 
@@ -201,16 +176,9 @@ fn mime_type(url: &str) -> Option<&'static str> {
 
 fn call(call: &ToolCall) -> Result<Part<'_>, Failure> {
     let args = json::object_arguments(call)?;
-    let signature = call
-        .signature
-        .as_deref()
-        .and_then(|signature| signature.strip_prefix(SIGNATURE_PREFIX));
+    let signature = call.signature.as_deref().and_then(|signature| signature.strip_prefix(SIGNATURE_PREFIX));
     Ok(Part {
-        function_call: Some(FunctionCall {
-            id: &call.id,
-            name: &call.name,
-            args,
-        }),
+        function_call: Some(FunctionCall { id: &call.id, name: &call.name, args }),
         thought_signature: signature,
         ..Part::default()
     })
@@ -221,17 +189,9 @@ fn result<'a>(result: &'a ToolResult, name: &'a str) -> Part<'a> {
         Ok(raw) if raw.get().starts_with(['{', '[']) => Value::Json(raw),
         _ => Value::Text(&result.content),
     };
-    let response = if result.is_error {
-        Outcome::Error(value)
-    } else {
-        Outcome::Output(value)
-    };
+    let response = if result.is_error { Outcome::Error(value) } else { Outcome::Output(value) };
     Part {
-        function_response: Some(FunctionResponse {
-            id: &result.tool_call_id,
-            name,
-            response,
-        }),
+        function_response: Some(FunctionResponse { id: &result.tool_call_id, name, response }),
         ..Part::default()
     }
 }

@@ -45,9 +45,7 @@ pub(super) fn request(context: EncodeContext<'_>, request: &EmbedRequest) -> Res
     });
     Ok(EncodedCall {
         path: super::path(context.model, "batchEmbedContents"),
-        body: json::write(&Batch {
-            requests: requests.collect(),
-        })?,
+        body: json::write(&Batch { requests: requests.collect() })?,
         ..EncodedCall::default()
     })
 }
@@ -60,13 +58,6 @@ pub(super) fn answer(body: &[u8]) -> Result<EmbeddingAnswer, Failure> {
     if embeddings.is_empty() {
         return Err(json::unreadable(NAME, "no embeddings"));
     }
-    let usage = answer
-        .usage_metadata
-        .map(|usage| usage.tokens())
-        .unwrap_or_default();
-    Ok(EmbeddingAnswer {
-        model: String::new(),
-        embeddings,
-        usage,
-    })
+    let usage = answer.usage_metadata.map(|usage| usage.tokens()).unwrap_or_default();
+    Ok(EmbeddingAnswer { model: String::new(), embeddings, usage })
 }

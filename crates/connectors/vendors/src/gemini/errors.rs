@@ -63,30 +63,19 @@ pub(super) fn failure(head: ResponseHead<'_>, body: &[u8]) -> Failure {
         // The delay sent along is that of the next minute's quota.
         failure.retry_after = until_pacific_midnight(head.now);
     }
-    failure.retry_after = failure
-        .retry_after
-        .or_else(|| retry_after::retry_after(head.headers, head.now));
+    failure.retry_after = failure.retry_after.or_else(|| retry_after::retry_after(head.headers, head.now));
     failure
 }
 
 /// The error object as a failure.
 pub(super) fn in_stream(error: Error) -> Failure {
     let mut failure = failures::vendor_failure(reason(&error), NAME, &error.message);
-    failure.retry_after = error
-        .details
-        .iter()
-        .find_map(|detail| retry_after::duration(detail.retry_delay.as_deref()?));
+    failure.retry_after =
+        error.details.iter().find_map(|detail| retry_after::duration(detail.retry_delay.as_deref()?));
     let info = error.details.iter().find_map(|detail| detail.reason.clone());
-    let fields = error
-        .details
-        .into_iter()
-        .flat_map(|detail| detail.field_violations);
-    failure.violations = fields
-        .map(|field| FieldViolation {
-            field: field.field,
-            description: field.description,
-        })
-        .collect();
+    let fields = error.details.into_iter().flat_map(|detail| detail.field_violations);
+    failure.violations =
+        fields.map(|field| FieldViolation { field: field.field, description: field.description }).collect();
     failure.vendor_code = info.unwrap_or(error.status);
     failure
 }
@@ -118,16 +107,9 @@ fn reason(error: &Error) -> ErrorReason {
 }
 
 fn invalid_argument(error: &Error) -> ErrorReason {
-    if error
-        .details
-        .iter()
-        .any(|detail| detail.reason.as_deref() == Some("API_KEY_INVALID"))
-    {
+    if error.details.iter().any(|detail| detail.reason.as_deref() == Some("API_KEY_INVALID")) {
         ErrorReason::VendorAuth
-    } else if error
-        .message
-        .contains("exceeds the maximum number of tokens allowed")
-    {
+    } else if error.message.contains("exceeds the maximum number of tokens allowed") {
         ErrorReason::ContextLengthExceeded
     } else if error.message.contains("is not enabled for this model") {
         ErrorReason::UnsupportedParameter
@@ -137,11 +119,7 @@ fn invalid_argument(error: &Error) -> ErrorReason {
 }
 
 fn is_daily_quota(error: &Error) -> bool {
-    error
-        .details
-        .iter()
-        .flat_map(|detail| &detail.violations)
-        .any(|quota| quota.quota_id.contains("PerDay"))
+    error.details.iter().flat_map(|detail| &detail.violations).any(|quota| quota.quota_id.contains("PerDay"))
 }
 
 /// Daily quotas are whole again at midnight Pacific time: 08:00 UTC, and an hour earlier in summer, when this waits

@@ -80,16 +80,8 @@ pub(super) fn generation<'a>(
 fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
     const REFUSED: &str = "dropped: this vendor's models refuse penalties";
     let set = |penalty: Option<f64>| penalty.filter(|penalty| *penalty != 0.0);
-    adjustments.dropped(
-        Parameter::PresencePenalty.field(),
-        set(prompt.sampling.presence_penalty),
-        REFUSED,
-    );
-    adjustments.dropped(
-        Parameter::FrequencyPenalty.field(),
-        set(prompt.sampling.frequency_penalty),
-        REFUSED,
-    );
+    adjustments.dropped(Parameter::PresencePenalty.field(), set(prompt.sampling.presence_penalty), REFUSED);
+    adjustments.dropped(Parameter::FrequencyPenalty.field(), set(prompt.sampling.frequency_penalty), REFUSED);
 }
 
 /// The field is a 32-bit integer.
@@ -97,28 +89,18 @@ fn seed(facts: &ModelFacts, prompt: &Prompt, adjustments: &mut Adjustments) -> O
     let seed = adjustments.accepted(&facts.parameters, Parameter::Seed, prompt.sampling.seed)?;
     let fitting = i32::try_from(seed).ok();
     if fitting.is_none() {
-        adjustments.note(
-            Parameter::Seed.field(),
-            "dropped: this vendor's seeds have 32 bits",
-        );
+        adjustments.note(Parameter::Seed.field(), "dropped: this vendor's seeds have 32 bits");
     }
     fitting
 }
 
 fn stop_sequences<'a>(facts: &ModelFacts, prompt: &'a Prompt, adjustments: &mut Adjustments) -> &'a [String] {
     let stop = (!prompt.stop.is_empty()).then_some(prompt.stop.as_slice());
-    let stop = adjustments
-        .accepted(&facts.parameters, Parameter::Stop, stop)
-        .unwrap_or_default();
-    stop.get(..MOST_STOPS)
-        .filter(|kept| kept.len() < stop.len())
-        .map_or(stop, |kept| {
-            adjustments.note(
-                Parameter::Stop.field(),
-                "all but the first 5 dropped: this vendor takes no more",
-            );
-            kept
-        })
+    let stop = adjustments.accepted(&facts.parameters, Parameter::Stop, stop).unwrap_or_default();
+    stop.get(..MOST_STOPS).filter(|kept| kept.len() < stop.len()).map_or(stop, |kept| {
+        adjustments.note(Parameter::Stop.field(), "all but the first 5 dropped: this vendor takes no more");
+        kept
+    })
 }
 
 #[derive(Debug, Default)]
@@ -137,33 +119,17 @@ fn form<'a>(facts: &ModelFacts, prompt: &'a Prompt, adjustments: &mut Adjustment
     // Up to generation 2.5, the models that think by budget and those that do not think.
     let no_json_with_tools = facts.parameters.reasoning != ReasoningStyle::GeminiLevel;
     if no_json_with_tools && !prompt.tools.is_empty() {
-        adjustments.note(
-            FORMAT_FIELD,
-            "asked for in the system text: this model has no JSON mode with tools",
-        );
-        return Form {
-            instruction: Some(instruction(schema)),
-            ..Form::default()
-        };
+        adjustments
+            .note(FORMAT_FIELD, "asked for in the system text: this model has no JSON mode with tools");
+        return Form { instruction: Some(instruction(schema)), ..Form::default() };
     }
     let mime_type = Some("application/json");
     match schema {
         Some(schema) if !facts.capabilities.has(Capability::JsonSchema) => {
-            adjustments.note(
-                FORMAT_FIELD,
-                "schema asked for in the system text: this model enforces none",
-            );
-            Form {
-                mime_type,
-                instruction: Some(instruction(Some(schema))),
-                schema: None,
-            }
+            adjustments.note(FORMAT_FIELD, "schema asked for in the system text: this model enforces none");
+            Form { mime_type, instruction: Some(instruction(Some(schema))), schema: None }
         }
-        schema => Form {
-            mime_type,
-            schema,
-            instruction: None,
-        },
+        schema => Form { mime_type, schema, instruction: None },
     }
 }
 
@@ -172,20 +138,15 @@ fn instruction<'a>(schema: Option<&JsonText>) -> Cow<'a, str> {
         "Give your final answer as one JSON object and nothing else: no text around it and no code fence.";
     match schema {
         None => Cow::Borrowed(OBJECT),
-        Some(schema) => Cow::Owned(format!(
-            "{OBJECT} It must match this JSON Schema: {}",
-            schema.as_str()
-        )),
+        Some(schema) => Cow::Owned(format!("{OBJECT} It must match this JSON Schema: {}", schema.as_str())),
     }
 }
 
 fn thinking(facts: &ModelFacts, prompt: &Prompt, adjustments: &mut Adjustments) -> Option<ThinkingConfig> {
     let rules = &facts.parameters;
     let wish = adjustments.thinking(rules, prompt.reasoning_effort);
-    let mut config = ThinkingConfig {
-        include_thoughts: prompt.include_reasoning,
-        ..ThinkingConfig::default()
-    };
+    let mut config =
+        ThinkingConfig { include_thoughts: prompt.include_reasoning, ..ThinkingConfig::default() };
     match (rules.reasoning, wish) {
         (ReasoningStyle::GeminiLevel | ReasoningStyle::GeminiBudget, Thinking::Default) => {}
         (ReasoningStyle::GeminiLevel, Thinking::Effort(effort)) => {

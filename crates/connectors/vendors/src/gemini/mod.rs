@@ -79,9 +79,5 @@ fn path(model: &str, method: &str) -> String {
 
 /// `models/…`, as bodies and paths want it; other collections (`tunedModels/…`) are named by the caller.
 fn full_name(model: &str) -> String {
-    if model.contains('/') {
-        model.to_owned()
-    } else {
-        format!("models/{model}")
-    }
+    if model.contains('/') { model.to_owned() } else { format!("models/{model}") }
 }

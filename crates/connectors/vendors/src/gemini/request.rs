@@ -70,11 +70,7 @@ pub(super) fn generate(context: EncodeContext<'_>, prompt: &Prompt) -> Result<En
     let system = adjust::with_instruction(&prompt.system, instruction);
     let mut request = request(context, prompt, system.as_deref())?;
     request.generation_config = config;
-    let method = if context.stream {
-        "streamGenerateContent?alt=sse"
-    } else {
-        "generateContent"
-    };
+    let method = if context.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
     Ok(EncodedCall {
         path: super::path(context.model, method),
         body: json::write(&request)?,
@@ -90,9 +86,7 @@ pub(super) fn count_tokens(context: EncodeContext<'_>, prompt: &Prompt) -> Resul
     request.model = Some(super::full_name(context.model));
     Ok(EncodedCall {
         path: super::path(context.model, "countTokens"),
-        body: json::write(&CountRequest {
-            generate_content_request: request,
-        })?,
+        body: json::write(&CountRequest { generate_content_request: request })?,
         ..EncodedCall::default()
     })
 }
@@ -122,9 +116,7 @@ fn tools(prompt: &Prompt) -> Vec<Tools<'_>> {
         description: &tool.description,
         parameters_json_schema: tool.parameters.as_ref(),
     });
-    vec![Tools {
-        function_declarations: declarations.collect(),
-    }]
+    vec![Tools { function_declarations: declarations.collect() }]
 }
 
 fn tool_config(prompt: &Prompt) -> Option<ToolConfig<'_>> {
@@ -137,33 +129,17 @@ fn tool_config(prompt: &Prompt) -> Option<ToolConfig<'_>> {
         ToolChoice::Required => ("ANY", None),
         ToolChoice::Named(name) => ("ANY", Some([name.as_str()])),
     };
-    Some(ToolConfig {
-        function_calling_config: CallingConfig {
-            mode,
-            allowed_function_names,
-        },
-    })
+    Some(ToolConfig { function_calling_config: CallingConfig { mode, allowed_function_names } })
 }
 
 fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
     const NONE: &str = "dropped: this vendor has no such parameter";
-    let strict = prompt
-        .tools
-        .iter()
-        .find_map(|tool| tool.strict.filter(|strict| *strict));
+    let strict = prompt.tools.iter().find_map(|tool| tool.strict.filter(|strict| *strict));
     adjustments.dropped(Parameter::Strict.field(), strict, NONE);
     let one_at_a_time = prompt.parallel_tool_calls.filter(|parallel| !parallel);
     adjustments.dropped(Parameter::ParallelToolCalls.field(), one_at_a_time, NONE);
-    adjustments.dropped(
-        Parameter::Metadata.field(),
-        prompt.metadata.first_key_value(),
-        NONE,
-    );
-    adjustments.dropped(
-        Parameter::EndUser.field(),
-        (!prompt.end_user.is_empty()).then_some(()),
-        NONE,
-    );
+    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NONE);
+    adjustments.dropped(Parameter::EndUser.field(), (!prompt.end_user.is_empty()).then_some(()), NONE);
     let detail = adjust::wants_image_detail(prompt).then_some(());
     adjustments.dropped(Parameter::ImageDetail.field(), detail, NONE);
 }

@@ -89,25 +89,14 @@ impl UsageMetadata {
 impl Chunk {
     /// Why the answer ended, where this chunk says so. A blocked prompt has no candidate.
     pub(super) fn take_finish(&mut self) -> Option<Finish> {
-        let of_candidate = self
-            .candidates
-            .first_mut()
-            .and_then(|candidate| candidate.finish_reason.take());
-        let blocked = || {
-            self.prompt_feedback
-                .take()?
-                .block_reason
-                .map(Finish::PromptBlocked)
-        };
+        let of_candidate = self.candidates.first_mut().and_then(|candidate| candidate.finish_reason.take());
+        let blocked = || self.prompt_feedback.take()?.block_reason.map(Finish::PromptBlocked);
         of_candidate.map(Finish::Candidate).or_else(blocked)
     }
 
     /// The parts of the one candidate asked for.
     pub(super) fn take_parts(&mut self) -> Vec<WirePart> {
-        let content = self
-            .candidates
-            .first_mut()
-            .and_then(|candidate| candidate.content.take());
+        let content = self.candidates.first_mut().and_then(|candidate| candidate.content.take());
         content.map(|content| content.parts).unwrap_or_default()
     }
 }
@@ -212,12 +201,7 @@ impl WirePart {
     /// What the part says, in order; `calls` counts the calls of the answer so far. A text's signature comes after
     /// it as reasoning without text.
     pub(super) fn pieces(self, calls: &mut u32) -> impl Iterator<Item = Piece> {
-        let Self {
-            text,
-            thought,
-            thought_signature: mut signature,
-            function_call,
-        } = self;
+        let Self { text, thought, thought_signature: mut signature, function_call } = self;
         let call = function_call.map(|call| {
             let index = *calls;
             *calls += 1;
@@ -227,12 +211,7 @@ impl WirePart {
         let (text, thoughts) = if thought { (None, text) } else { (text, None) };
         let reasoning = (thoughts.is_some() || signature.is_some()).then(|| {
             let text = thoughts.unwrap_or_default();
-            Piece::Reasoning(Reasoning {
-                text,
-                signature,
-                redacted: false,
-                vendor: NAME.to_owned(),
-            })
+            Piece::Reasoning(Reasoning { text, signature, redacted: false, vendor: NAME.to_owned() })
         });
         text.map(Piece::Text).into_iter().chain(reasoning).chain(call)
     }
@@ -240,10 +219,7 @@ impl WirePart {
 
 fn tool_call(call: FunctionCall, index: u32, signature: Option<String>) -> ToolCall {
     ToolCall {
-        id: call
-            .id
-            .filter(|id| !id.is_empty())
-            .unwrap_or_else(|| format!("call_{index}")),
+        id: call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{index}")),
         name: call.name,
         arguments: json::arguments(call.args.as_deref()),
         signature: signature.map(|signature| format!("{SIGNATURE_PREFIX}{signature}")),

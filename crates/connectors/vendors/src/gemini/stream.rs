@@ -30,8 +30,7 @@ impl StreamDecoder for Decoder {
     fn feed(&mut self, bytes: &[u8], events: &mut Vec<StreamEvent>) -> Result<(), Failure> {
         self.frames.push(bytes);
         while let Some(frame) = self.frames.next_frame()? {
-            self.answer
-                .read(json::read(NAME, frame.data.as_bytes())?, events)?;
+            self.answer.read(json::read(NAME, frame.data.as_bytes())?, events)?;
         }
         Ok(())
     }

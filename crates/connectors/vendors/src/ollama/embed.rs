@@ -35,33 +35,17 @@ pub(super) fn request(context: EncodeContext<'_>, request: &EmbedRequest) -> Res
         truncate: false,
         dimensions: request.dimensions,
     };
-    Ok(EncodedCall {
-        path: "/api/embed".to_owned(),
-        body: json::write(&body)?,
-        ..EncodedCall::default()
-    })
+    Ok(EncodedCall { path: "/api/embed".to_owned(), body: json::write(&body)?, ..EncodedCall::default() })
 }
 
 /// Reads vectors.
 pub(super) fn answer(body: &[u8]) -> Result<EmbeddingAnswer, Failure> {
     let answer = json::read::<Answer>(NAME, body)?;
-    let embeddings = answer
-        .embeddings
-        .into_iter()
-        .chain(answer.embedding)
-        .collect::<Vec<_>>();
+    let embeddings = answer.embeddings.into_iter().chain(answer.embedding).collect::<Vec<_>>();
     if embeddings.is_empty() {
         return Err(json::unreadable(NAME, "no embeddings"));
     }
-    let counted = |input| TokenUsage {
-        input,
-        source: UsageSource::Vendor,
-        ..TokenUsage::default()
-    };
+    let counted = |input| TokenUsage { input, source: UsageSource::Vendor, ..TokenUsage::default() };
     let usage = answer.prompt_eval_count.map(counted).unwrap_or_default();
-    Ok(EmbeddingAnswer {
-        model: answer.model,
-        embeddings,
-        usage,
-    })
+    Ok(EmbeddingAnswer { model: answer.model, embeddings, usage })
 }

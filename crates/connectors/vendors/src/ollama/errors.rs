@@ -27,11 +27,7 @@ pub(super) fn failure(head: ResponseHead<'_>, body: &[u8]) -> Failure {
 
 /// An error line of a stream.
 pub(super) fn in_stream(message: &str) -> Failure {
-    failures::vendor_failure(
-        of_text(message).unwrap_or(ErrorReason::VendorError),
-        NAME,
-        message,
-    )
+    failures::vendor_failure(of_text(message).unwrap_or(ErrorReason::VendorError), NAME, message)
 }
 
 /// The faults that share a status with others.

@@ -42,11 +42,7 @@ struct Function<'a> {
 pub(super) fn conversation<'a>(system: &'a str, said: &'a [Said]) -> Result<Vec<Message<'a>>, Failure> {
     let mut messages = Vec::with_capacity(said.len() + 1);
     if !system.is_empty() {
-        messages.push(Message {
-            role: "system",
-            content: Cow::Borrowed(system),
-            ..Message::default()
-        });
+        messages.push(Message { role: "system", content: Cow::Borrowed(system), ..Message::default() });
     }
     for turn in turns::turns(said) {
         push_turn(turn, said, &mut messages)?;
@@ -60,10 +56,7 @@ fn push_turn<'a>(turn: Turn<'a>, said: &'a [Said], messages: &mut Vec<Message<'a
         Role::User => "user",
         Role::Assistant => "assistant",
     };
-    let mut rest = Message {
-        role,
-        ..Message::default()
-    };
+    let mut rest = Message { role, ..Message::default() };
     let mut has_rest = false;
     for part in turn.parts {
         if let Part::ToolResult(result) = part {
@@ -116,14 +109,7 @@ fn append<'a>(content: &mut Cow<'a, str>, text: &'a str) {
 
 fn call(call: &ToolCall, index: usize) -> Result<Call<'_>, Failure> {
     let arguments = json::object_arguments(call)?;
-    Ok(Call {
-        id: &call.id,
-        function: Function {
-            index,
-            name: &call.name,
-            arguments,
-        },
-    })
+    Ok(Call { id: &call.id, function: Function { index, name: &call.name, arguments } })
 }
 
 /// There is no field for a failed call, so the text says it.

@@ -131,30 +131,15 @@ fn tools<'a>(prompt: &'a Prompt, adjustments: &mut Adjustments) -> Vec<Tool<'a>>
     match prompt.tool_choice {
         ToolChoice::None => return Vec::new(),
         ToolChoice::Required | ToolChoice::Named(_) => {
-            adjustments.note(
-                "tool_choice",
-                "changed to auto: this vendor cannot force a tool call",
-            );
+            adjustments.note("tool_choice", "changed to auto: this vendor cannot force a tool call");
         }
         ToolChoice::Auto => {}
     }
     let tools = prompt.tools.iter().map(|tool| {
-        let none = || {
-            Parameters::None(NoParameters {
-                kind: "object",
-                properties: Empty {},
-            })
-        };
+        let none = || Parameters::None(NoParameters { kind: "object", properties: Empty {} });
         let parameters = tool.parameters.as_ref().map_or_else(none, Parameters::Given);
-        let function = Function {
-            name: &tool.name,
-            description: &tool.description,
-            parameters,
-        };
-        Tool {
-            kind: "function",
-            function,
-        }
+        let function = Function { name: &tool.name, description: &tool.description, parameters };
+        Tool { kind: "function", function }
     });
     tools.collect()
 }
@@ -168,18 +153,12 @@ fn format(wish: &ResponseFormat) -> Option<Format<'_>> {
 }
 
 fn think(rules: &ParameterRules, prompt: &Prompt, adjustments: &mut Adjustments) -> Option<Think> {
-    match (
-        rules.reasoning,
-        adjustments.thinking(rules, prompt.reasoning_effort),
-    ) {
+    match (rules.reasoning, adjustments.thinking(rules, prompt.reasoning_effort)) {
         (_, Thinking::Default) => None,
         (_, Thinking::Off) => Some(Think::Switch(false)),
         (ReasoningStyle::OllamaThinkLevel, Thinking::Effort(effort)) => Some(Think::Level(level(effort))),
         (_, Thinking::Effort(_)) => {
-            adjustments.note(
-                Parameter::ReasoningEffort.field(),
-                "changed to on: this model has no levels",
-            );
+            adjustments.note(Parameter::ReasoningEffort.field(), "changed to on: this model has no levels");
             Some(Think::Switch(true))
         }
     }
@@ -205,31 +184,18 @@ fn options<'a>(facts: &ModelFacts, prompt: &'a Prompt, adjustments: &mut Adjustm
         frequency_penalty: adjustments.accepted(rules, Parameter::FrequencyPenalty, wish.frequency_penalty),
         seed: adjustments.accepted(rules, Parameter::Seed, wish.seed),
         num_predict: adjustments.max_tokens(facts, prompt.max_output_tokens),
-        stop: adjustments
-            .accepted(rules, Parameter::Stop, stop)
-            .unwrap_or_default(),
+        stop: adjustments.accepted(rules, Parameter::Stop, stop).unwrap_or_default(),
     }
 }
 
 fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
     const NONE: &str = "dropped: this vendor has no such parameter";
-    let strict = prompt
-        .tools
-        .iter()
-        .find_map(|tool| tool.strict.filter(|strict| *strict));
+    let strict = prompt.tools.iter().find_map(|tool| tool.strict.filter(|strict| *strict));
     adjustments.dropped(Parameter::Strict.field(), strict, NONE);
     let one_at_a_time = prompt.parallel_tool_calls.filter(|parallel| !parallel);
     adjustments.dropped(Parameter::ParallelToolCalls.field(), one_at_a_time, NONE);
-    adjustments.dropped(
-        Parameter::Metadata.field(),
-        prompt.metadata.first_key_value(),
-        NONE,
-    );
-    adjustments.dropped(
-        Parameter::EndUser.field(),
-        (!prompt.end_user.is_empty()).then_some(()),
-        NONE,
-    );
+    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NONE);
+    adjustments.dropped(Parameter::EndUser.field(), (!prompt.end_user.is_empty()).then_some(()), NONE);
     let detail = adjust::wants_image_detail(prompt).then_some(());
     adjustments.dropped(Parameter::ImageDetail.field(), detail, NONE);
 }

@@ -59,12 +59,7 @@ impl Message {
     pub(super) fn pieces(self, calls: &mut u32) -> impl Iterator<Item = Piece> {
         let filled = |text: &String| !text.is_empty();
         let thinking = self.thinking.filter(filled).map(|text| {
-            Piece::Reasoning(Reasoning {
-                text,
-                signature: None,
-                redacted: false,
-                vendor: NAME.to_owned(),
-            })
+            Piece::Reasoning(Reasoning { text, signature: None, redacted: false, vendor: NAME.to_owned() })
         });
         let text = self.content.filter(filled).map(Piece::Text);
         let tool_calls = self.tool_calls.unwrap_or_default().into_iter().map(|call| {
@@ -81,12 +76,7 @@ impl Line {
     /// without its count nothing is taken as reported.
     pub(super) fn tokens(&self) -> Option<TokenUsage> {
         let (input, output) = (self.prompt_eval_count?, self.eval_count.unwrap_or_default());
-        Some(TokenUsage {
-            input,
-            output,
-            source: UsageSource::Vendor,
-            ..TokenUsage::default()
-        })
+        Some(TokenUsage { input, output, source: UsageSource::Vendor, ..TokenUsage::default() })
     }
 
     /// The unified word and the vendor's. Calls end with "stop" too; an empty word says that the model's runner went
@@ -134,10 +124,7 @@ pub(super) fn answer(body: &[u8]) -> Result<ModelAnswer, Failure> {
 
 fn tool_call(call: Call, index: u32) -> ToolCall {
     ToolCall {
-        id: call
-            .id
-            .filter(|id| !id.is_empty())
-            .unwrap_or_else(|| format!("call_{index}")),
+        id: call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{index}")),
         name: call.function.name,
         arguments: json::arguments(call.function.arguments.as_deref()),
         signature: None,

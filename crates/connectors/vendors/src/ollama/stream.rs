@@ -42,11 +42,7 @@ impl StreamDecoder for Decoder {
         {
             self.answer.read(line, events)?;
         }
-        if self.answer.done {
-            Ok(())
-        } else {
-            Err(failures::truncated(NAME))
-        }
+        if self.answer.done { Ok(()) } else { Err(failures::truncated(NAME)) }
     }
 
     fn usage(&self) -> Option<TokenUsage> {
