@@ -8,8 +8,9 @@ use encode::{
 };
 use serde_json::{Value, json};
 use signalbox_types::{
-    Adjustment, Capabilities, Capability, ErrorReason, ModelFacts, Parameter, Part, Prompt, Reasoning,
-    ReasoningEffort, ReasoningStyle, ResponseFormat, Sampling, ToolChoice, VendorKind,
+    Adjustment, Capabilities, Capability, ErrorReason, FinishReason, ModelFacts, Parameter, Part, Prompt,
+    Reasoning, ReasoningEffort, ReasoningStyle, ResponseFormat, Sampling, StreamEvent, ToolChoice,
+    VendorKind,
 };
 use signalbox_vendors::{EncodeContext, EncodedCall, codec_for};
 
@@ -306,9 +307,45 @@ fn the_arguments_of_the_answering_tool_are_the_answer() {
         "stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":2}}"#;
     let answer = codec_for(VendorKind::Anthropic).decode(body, Some("subject")).unwrap();
     assert_eq!(answer.parts, [text(r#"{"subject":"a b"}"#)]);
-    assert_eq!(answer.finish_reason, signalbox_types::FinishReason::Stop);
+    assert_eq!(answer.finish_reason, FinishReason::Stop);
     let other = codec_for(VendorKind::Anthropic).decode(body, None).unwrap();
-    assert_eq!(other.finish_reason, signalbox_types::FinishReason::ToolCalls);
+    assert_eq!(other.finish_reason, FinishReason::ToolCalls);
+}
+
+#[test]
+fn the_answering_tool_streams_as_text_beside_other_calls() {
+    let start = |index: u32, name: &str| {
+        let block = json!({"type": "tool_use", "id": format!("toolu_{index}"), "name": name, "input": {}});
+        json!({"type": "content_block_start", "index": index, "content_block": block})
+    };
+    let piece = |index: u32, text: &str| {
+        let delta = json!({"type": "input_json_delta", "partial_json": text});
+        json!({"type": "content_block_delta", "index": index, "delta": delta})
+    };
+    let read = |blocks: Vec<Value>| {
+        let end = [
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}}),
+            json!({"type": "message_stop"}),
+        ];
+        let body: String = blocks.iter().chain(&end).map(|event| format!("data: {event}\n\n")).collect();
+        let (mut decoder, mut events) =
+            (codec_for(VendorKind::Anthropic).stream_decoder(Some("subject")), vec![]);
+        decoder.feed(body.as_bytes(), &mut events).unwrap();
+        decoder.finish(&mut events).unwrap();
+        let Some(StreamEvent::Done(done)) = events.pop() else { panic!("no end") };
+        (events, done.finish_reason)
+    };
+    let said = |text: &str| StreamEvent::Text(text.to_owned());
+    let answer = vec![start(0, "subject"), piece(0, "{\"subject\":"), piece(0, "\"a b\"}")];
+    assert_eq!(read(answer.clone()), (vec![said("{\"subject\":"), said("\"a b\"}")], FinishReason::Stop));
+
+    let (events, finish_reason) = read([answer, vec![start(1, "clock")]].concat());
+    assert_eq!(finish_reason, FinishReason::ToolCalls);
+    let calls = events.iter().filter_map(|event| match event {
+        StreamEvent::ToolCall(call) => Some((call.index, call.name.as_str(), call.arguments.as_str())),
+        _ => None,
+    });
+    assert_eq!(calls.collect::<Vec<_>>(), [(0, "clock", ""), (0, "", "{}")]);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use encode::{
 };
 use serde_json::{Value, json};
 use signalbox_types::{
-    EmbedRequest, FinishReason, Image, ImageDetail, ImageSource, ModelFacts, Part, Prompt, Reasoning,
-    ReasoningEffort, ReasoningStyle, ResponseFormat, Sampling, ToolChoice, VendorKind,
+    EmbedRequest, ErrorReason, FinishReason, Image, ImageDetail, ImageSource, ModelFacts, Part, Prompt,
+    Reasoning, ReasoningEffort, ReasoningStyle, ResponseFormat, Sampling, ToolChoice, VendorKind,
 };
 use signalbox_vendors::{EncodeContext, EncodedCall, codec_for};
 
@@ -292,6 +292,8 @@ fn texts_are_embedded_as_a_batch() {
     assert_eq!(call.path, "/v1beta/models/gemini-embedding-001:batchEmbedContents");
     let body: Value = serde_json::from_slice(&call.body).unwrap();
     assert_eq!(body, example("gemini", "batch_embed_contents_request.json"));
+    let many = EmbedRequest { inputs: vec!["a".to_owned(); 101], dimensions: None };
+    assert_eq!(codec.encode_embed(context, &many).unwrap_err().reason, ErrorReason::RequestTooLarge);
     let call = codec.encode_embed(context, &EmbedRequest { inputs, dimensions: Some(4) }).unwrap();
     let body: Value = serde_json::from_slice(&call.body).unwrap();
     assert_eq!(body["requests"][1]["outputDimensionality"], 4);

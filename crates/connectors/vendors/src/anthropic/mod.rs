@@ -5,6 +5,7 @@ mod call_ids;
 mod errors;
 mod request;
 mod response;
+mod schema;
 mod stream;
 mod structured;
 mod thinking;

@@ -1,5 +1,6 @@
 //! JSON answers: by the model's own switch, by a tool it must call, or by asking.
 
+use super::schema;
 use crate::adjust::Adjustments;
 use serde::Serialize;
 use signalbox_types::{Capability, JsonText, ModelFacts, ResponseFormat};
@@ -15,7 +16,7 @@ const ASK_FOR_OBJECT: &str =
 pub(super) struct Format<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    schema: &'a JsonText,
+    schema: Cow<'a, JsonText>,
 }
 
 /// How a request gets its JSON.
@@ -41,6 +42,7 @@ pub(super) fn structured<'a>(
             Structured { instruction: Some(Cow::Borrowed(ASK_FOR_OBJECT)), ..Structured::default() }
         }
         ResponseFormat::JsonSchema { schema, .. } if facts.capabilities.has(Capability::JsonSchema) => {
+            let schema = schema::fitted(schema, adjustments);
             Structured { format: Some(Format { kind: "json_schema", schema }), ..Structured::default() }
         }
         ResponseFormat::JsonSchema { name, schema, .. } => by_tool(name, schema, can_force, adjustments),

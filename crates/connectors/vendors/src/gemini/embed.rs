@@ -5,7 +5,10 @@ use super::response::UsageMetadata;
 use crate::codec::{EncodeContext, EncodedCall};
 use crate::json;
 use serde::{Deserialize, Serialize};
-use signalbox_types::{EmbedRequest, Embedding, EmbeddingAnswer, Failure};
+use signalbox_types::{EmbedRequest, Embedding, EmbeddingAnswer, ErrorReason, Failure, FieldViolation};
+
+/// Most texts in one batch; one more is refused by the vendor.
+const MOST_TEXTS: usize = 100;
 
 #[derive(Debug, Serialize)]
 struct Batch<'a> {
@@ -37,6 +40,9 @@ struct Vector {
 
 /// The request for vectors.
 pub(super) fn request(context: EncodeContext<'_>, request: &EmbedRequest) -> Result<EncodedCall, Failure> {
+    if request.inputs.len() > MOST_TEXTS {
+        return Err(too_many());
+    }
     let model = super::full_name(context.model);
     let requests = request.inputs.iter().map(|input| One {
         model: &model,
@@ -48,6 +54,13 @@ pub(super) fn request(context: EncodeContext<'_>, request: &EmbedRequest) -> Res
         body: json::write(&Batch { requests: requests.collect() })?,
         ..EncodedCall::default()
     })
+}
+
+fn too_many() -> Failure {
+    let description = format!("{NAME} takes at most {MOST_TEXTS} texts in one call; send several");
+    let mut failure = Failure::new(ErrorReason::RequestTooLarge, format!("inputs: {description}"));
+    failure.violations.push(FieldViolation { field: "inputs".to_owned(), description });
+    failure
 }
 
 /// Reads vectors, of one text or of many. Older models report no usage.
