@@ -1,7 +1,9 @@
 //! The chassis that every role runs on.
 
 pub mod boundary;
+pub mod catalog;
 pub mod clock;
+pub mod config;
 pub mod hop;
 pub mod readiness;
 pub mod serve;

@@ -1,0 +1,147 @@
+//! Which vendors are real, which are simulated, and what is needed to call them.
+
+use super::Catalog;
+use crate::config::{BaseUrl, Environment, KeySource, Secret, TimeoutsConfig, VendorConfig};
+use signalbox_types::VendorKind;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+/// How long to wait for a vendor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection.
+    pub connect: Duration,
+    /// From the request to the first byte of the answer.
+    pub first_byte: Duration,
+    /// Between two pieces of a stream.
+    pub idle: Duration,
+    /// For the whole call.
+    pub total: Duration,
+}
+
+impl From<TimeoutsConfig> for Timeouts {
+    fn from(config: TimeoutsConfig) -> Self {
+        Self {
+            connect: config.connect.0,
+            first_byte: config.first_byte.0,
+            idle: config.idle.0,
+            total: config.total.0,
+        }
+    }
+}
+
+/// Everything needed to call a vendor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VendorSettings {
+    /// Its name in the catalogue.
+    pub name: Arc<str>,
+    /// The wire format it speaks.
+    pub kind: VendorKind,
+    /// Its address; `None` for the kind's own. Means nothing for a simulated vendor.
+    pub base_url: Option<String>,
+    /// Its key; `None` where it needs none. Always `None` for a simulated vendor.
+    pub key: Option<Secret>,
+    /// Whether to call the simulator in its place.
+    pub simulated: bool,
+    /// How long to wait.
+    pub timeouts: Timeouts,
+    /// Calls that run at once.
+    pub max_concurrency: usize,
+    /// Calls that may wait for one of those to end.
+    pub max_queue: usize,
+    /// Headers sent with every call.
+    pub extra_headers: BTreeMap<String, String>,
+}
+
+impl Catalog {
+    /// The vendors to serve with, given the environment.
+    ///
+    /// A vendor is configured when its key is there (or, without one in the catalogue, its address). Where none is,
+    /// every vendor is simulated; else the configured ones are real and the others left out. `simulate` in the
+    /// catalogue decides for one vendor: `true` always simulates it, `false` never does.
+    pub fn vendors(&self, env: &Environment) -> Vec<VendorSettings> {
+        let found: Vec<_> =
+            self.vendors.iter().map(|(name, config)| (name, config, self.connection(config, env))).collect();
+        let any_real =
+            found.iter().any(|(_, config, connection)| connection.is_some() && config.simulate != Some(true));
+        found
+            .into_iter()
+            .filter_map(|(name, config, connection)| settings(name, config, connection, any_real))
+            .collect()
+    }
+
+    /// Address and key, where the vendor is configured.
+    fn connection(&self, vendor: &VendorConfig, env: &Environment) -> Option<Connection> {
+        let base_url = base_url(vendor, env);
+        let key = vendor.api_key.as_ref().and_then(|source| self.key(source, env));
+        // A server of one's own may need no key; a vendor whose key is declared cannot be called without it.
+        let configured = match (vendor.kind, &vendor.api_key) {
+            (VendorKind::Ollama | VendorKind::OpenaiCompatible, _) | (_, None) => base_url.is_some(),
+            (_, Some(_)) => key.is_some(),
+        };
+        configured.then_some(Connection { base_url, key })
+    }
+
+    fn key(&self, source: &KeySource, env: &Environment) -> Option<Secret> {
+        if let Some(path) = &source.file {
+            return self.keys.get(path).cloned();
+        }
+        let names = source.env.as_ref()?.as_slice();
+        env.first(names.iter().map(String::as_str)).map(Secret::new)
+    }
+}
+
+struct Connection {
+    base_url: Option<String>,
+    key: Option<Secret>,
+}
+
+fn settings(
+    name: &Arc<str>,
+    config: &VendorConfig,
+    connection: Option<Connection>,
+    any_real: bool,
+) -> Option<VendorSettings> {
+    let simulated = config.simulate.unwrap_or(!any_real);
+    let Connection { base_url, key } = match connection {
+        _ if simulated => Connection { base_url: None, key: None },
+        connection => connection?,
+    };
+    Some(VendorSettings {
+        name: name.clone(),
+        kind: config.kind,
+        base_url,
+        key,
+        simulated,
+        timeouts: config.timeouts.into(),
+        max_concurrency: config.max_concurrency,
+        max_queue: config.max_queue,
+        extra_headers: config.extra_headers.clone(),
+    })
+}
+
+fn base_url(vendor: &VendorConfig, env: &Environment) -> Option<String> {
+    let written = match vendor.base_url.as_ref()? {
+        BaseUrl::Literal(url) => url.as_str(),
+        BaseUrl::Environment(names) => env.first(names.env.as_slice().iter().map(String::as_str))?,
+    };
+    let url = match vendor.kind {
+        VendorKind::Ollama => ollama_url(written),
+        _ => written.to_owned(),
+    };
+    Some(url.trim_end_matches('/').to_owned())
+}
+
+/// `OLLAMA_HOST` is also what an Ollama server binds to: scheme and port may be missing, and the address may be the
+/// one that means every interface.
+fn ollama_url(written: &str) -> String {
+    const PORT: &str = "11434";
+    let (scheme, host) = written.split_once("://").unwrap_or(("http", written));
+    let host = host.trim_end_matches('/');
+    let host =
+        host.strip_prefix("0.0.0.0").map_or_else(|| host.to_owned(), |rest| format!("127.0.0.1{rest}"));
+    let authority = host.split('/').next().unwrap_or_default();
+    let has_port =
+        authority.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let bare = authority == host && scheme == "http";
+    if has_port || !bare { format!("{scheme}://{host}") } else { format!("{scheme}://{host}:{PORT}") }
+}

@@ -1,0 +1,178 @@
+//! The whole file, and its sections about the process itself.
+
+use super::{
+    models::{AliasConfig, ModelConfig, TargetName, TaskTypeConfig, TenantConfig, TiersConfig},
+    values::{Date, Decimal, HumanDuration, address_schema, delay_schema, url_schema, urls_schema},
+    vendors::VendorConfig,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::{
+    collections::BTreeMap,
+    net::{Ipv4Addr, SocketAddr},
+};
+
+/// The configuration of Signalbox.
+///
+/// A file is laid over the built-in catalogue: maps merge by key, a key set to null is removed, lists and single
+/// values are replaced.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "Signalbox configuration")]
+pub struct Config {
+    /// What this file is laid over.
+    pub extends: Extends,
+    /// Where and how the process serves. Read at start only.
+    pub server: ServerConfig,
+    /// Logs and traces. Read at start only.
+    pub telemetry: TelemetryConfig,
+    /// Where other roles are, when they are not in this process. Read at start only.
+    pub peers: PeersConfig,
+    /// The vendors, by a name of your choice that models refer to.
+    pub vendors: BTreeMap<String, VendorConfig>,
+    /// The models, by `vendor/model`.
+    pub models: BTreeMap<String, ModelConfig>,
+    /// Names that applications use in place of a model, each with its models in order of preference.
+    pub aliases: BTreeMap<String, AliasConfig>,
+    /// Models of each price class, in order of preference.
+    pub tiers: TiersConfig,
+    /// Kinds of work, each with its models and defaults.
+    pub task_types: BTreeMap<String, TaskTypeConfig>,
+    /// Alias for requests that name neither model nor task type.
+    pub default_alias: Option<String>,
+    /// Who uses Signalbox.
+    pub tenants: BTreeMap<String, TenantConfig>,
+    /// Retries and switches when a vendor fails.
+    pub failover: FailoverConfig,
+    /// What a dollar is worth in euros. Without it no cost is known.
+    pub exchange_rate: Option<ExchangeRateConfig>,
+}
+
+/// What a file is laid over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Extends {
+    /// The built-in catalogue.
+    #[default]
+    Default,
+    /// Nothing: the file says everything.
+    None,
+}
+
+/// Where and how the process serves.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerConfig {
+    /// Address for gRPC.
+    #[schemars(schema_with = "address_schema")]
+    pub listen: SocketAddr,
+    /// Address for Prometheus metrics over HTTP.
+    #[schemars(schema_with = "address_schema")]
+    pub metrics_listen: SocketAddr,
+    /// Largest message taken or sent, in bytes.
+    #[schemars(range(min = 65_536, max = 1_073_741_824))]
+    pub max_message_bytes: usize,
+    /// Time that running calls get to finish when the process is told to stop.
+    pub drain_timeout: HumanDuration,
+    /// Threads that serve; one per core where left out.
+    #[schemars(range(min = 1, max = 1024))]
+    pub runtime_threads: Option<usize>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50_051)),
+            metrics_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 9_464)),
+            max_message_bytes: 32 * 1024 * 1024,
+            drain_timeout: HumanDuration::secs(30),
+            runtime_threads: None,
+        }
+    }
+}
+
+/// Logs and traces.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TelemetryConfig {
+    /// Form of the log.
+    pub log_format: LogFormat,
+    /// Levels, as in `info` or `info,signalbox_router=debug`.
+    #[schemars(length(min = 1))]
+    pub log_level: String,
+    /// Where traces go (OTLP over gRPC); nowhere where left out.
+    #[schemars(schema_with = "url_schema")]
+    pub otlp_endpoint: Option<String>,
+}
+
+impl Default for TelemetryConfig {
+    fn default() -> Self {
+        Self { log_format: LogFormat::default(), log_level: "info".to_owned(), otlp_endpoint: None }
+    }
+}
+
+/// Form of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Addresses of other roles; a role without addresses is looked for in this process.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PeersConfig {
+    /// The provider adapters, over which calls are balanced.
+    #[schemars(schema_with = "urls_schema")]
+    pub adapter: Vec<String>,
+}
+
+/// Retries and switches when a vendor fails.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FailoverConfig {
+    /// Wait before the quick retry at the same vendor.
+    #[schemars(schema_with = "delay_schema")]
+    pub quick_retry_delay: HumanDuration,
+    /// Quick retries at the same vendor.
+    #[schemars(range(min = 0, max = 3))]
+    pub max_same_vendor_retries: u32,
+    /// Switches to another candidate.
+    #[schemars(range(min = 0, max = 10))]
+    pub max_switches: u32,
+}
+
+impl Default for FailoverConfig {
+    fn default() -> Self {
+        Self { quick_retry_delay: HumanDuration::millis(100), max_same_vendor_retries: 1, max_switches: 2 }
+    }
+}
+
+/// What a dollar is worth in euros.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExchangeRateConfig {
+    /// Euros for one dollar.
+    pub usd_eur: Decimal,
+    /// The day it is from.
+    pub as_of: Date,
+    /// Who says so.
+    pub source: Option<String>,
+}
+
+/// The models of a tier, by name.
+impl TiersConfig {
+    /// Every tier with its name and targets.
+    pub fn each(&self) -> [(&'static str, signalbox_types::Tier, &[TargetName]); 3] {
+        use signalbox_types::Tier;
+        [
+            ("premium", Tier::Premium, &self.premium),
+            ("standard", Tier::Standard, &self.standard),
+            ("economy", Tier::Economy, &self.economy),
+        ]
+    }
+}

@@ -1,0 +1,150 @@
+//! From a file to a checked configuration and its catalogue.
+
+use super::{
+    Config, ConfigErrors, Environment, KeySource, Located, Origin, Position, Problem, Secret, check,
+    overlay::overlay,
+    prune,
+    shape::convert,
+    tree::{Cursor, Node, Value as Yaml, parse},
+};
+use crate::catalog::{Catalog, DEFAULT_CATALOG};
+use serde::Deserialize;
+use signalbox_pricing::Day;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Larger than any sensible configuration.
+const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
+
+/// A good configuration.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The file over the built-in catalogue, as typed values.
+    pub config: Arc<Config>,
+    /// What requests are resolved against.
+    pub catalog: Arc<Catalog>,
+    /// What deserves a look, though it works.
+    pub warnings: Vec<Problem>,
+    /// The operator's file.
+    pub file: Option<Arc<PathBuf>>,
+}
+
+impl Loaded {
+    /// The warnings as lines of the form `file:line:column: field: message`.
+    pub fn warning_lines(&self) -> impl Iterator<Item = String> {
+        let file = self.file.as_deref();
+        self.warnings.iter().map(move |problem| Located { problem, file }.to_string())
+    }
+}
+
+/// Loads a configuration file, or the built-in catalogue alone where there is none.
+///
+/// `today` decides which models are already shut down, for warnings; the catalogue itself goes by the date of each
+/// request.
+pub fn load(path: Option<&Path>, env: &Environment, today: Day) -> Result<Loaded, ConfigErrors> {
+    let Some(path) = path else { return load_text("", None, env, today) };
+    let text = read_file(path).map_err(|message| {
+        let problem = Problem { at: Position::START, field: String::new(), message };
+        ConfigErrors::new(Some(Arc::new(path.to_owned())), vec![problem])
+    })?;
+    load_text(&text, Some(path), env, today)
+}
+
+fn read_file(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(format!("has {} bytes; a configuration has at most {MAX_FILE_BYTES}", bytes.len()));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| format!("is not UTF-8 text: byte {} is wrong", error.utf8_error().valid_up_to()))
+}
+
+/// Loads a configuration from its text; `path` names it in messages. Key files that it names are read.
+pub fn load_text(
+    text: &str,
+    path: Option<&Path>,
+    env: &Environment,
+    today: Day,
+) -> Result<Loaded, ConfigErrors> {
+    let file = path.map(|path| Arc::new(path.to_owned()));
+    let mut problems = Vec::new();
+    let loaded = read(text, env, today, &mut problems);
+    match loaded {
+        Some((config, catalog, mut warnings)) if problems.is_empty() => {
+            warnings.sort();
+            Ok(Loaded { config: Arc::new(config), catalog: Arc::new(catalog), warnings, file })
+        }
+        _ => Err(ConfigErrors::new(file, problems)),
+    }
+}
+
+fn read(
+    text: &str,
+    env: &Environment,
+    today: Day,
+    problems: &mut Vec<Problem>,
+) -> Option<(Config, Catalog, Vec<Problem>)> {
+    let built_in = parse(DEFAULT_CATALOG, Origin::BuiltIn, problems)?;
+    let over = parse(text, Origin::File, problems)?;
+    if !matches!(over.value, Yaml::Map(_)) {
+        problems.push(
+            Cursor::root(&over).problem("must be a mapping of sections such as `vendors:` and `aliases:`"),
+        );
+        return None;
+    }
+    let alone = over
+        .get("extends")
+        .is_some_and(|entry| matches!(&entry.node.value, Yaml::Scalar(word) if word == "none"));
+    let base = if alone { Node::empty_map(Origin::File) } else { built_in.clone() };
+    let tree = overlay(base, over);
+    let mut config = typed(&tree, problems)?;
+    prune::drop_dangling_defaults(&mut config, &Cursor::root(&tree));
+    let mut findings = check::Findings::default();
+    check::check(&config, &Cursor::root(&tree), &Cursor::root(&built_in), today, &mut findings);
+    let keys = read_keys(&config, &Cursor::root(&tree), &mut findings.warnings);
+    problems.append(&mut findings.problems);
+    if !problems.is_empty() {
+        return None;
+    }
+    let catalog = Catalog::build(&config, keys, &[DEFAULT_CATALOG, text]);
+    check::check_reach(&config, &catalog, env, &Cursor::root(&tree), &mut findings);
+    Some((config, catalog, findings.warnings))
+}
+
+/// The typed configuration of a tree of the right shape.
+fn typed(tree: &Node, problems: &mut Vec<Problem>) -> Option<Config> {
+    let root = Cursor::root(tree);
+    let json = convert(&root, &json_schema(), problems);
+    if !problems.is_empty() {
+        return None;
+    }
+    // The shape was checked, so this fails only where the types ask for more than their schema says.
+    Config::deserialize(json).map_err(|error| problems.push(root.problem(error.to_string()))).ok()
+}
+
+/// The secrets in the files that vendors name. A missing one leaves the vendor without a key.
+fn read_keys(config: &Config, root: &Cursor<'_>, warnings: &mut Vec<Problem>) -> BTreeMap<PathBuf, Secret> {
+    let mut keys = BTreeMap::new();
+    for (name, vendor) in &config.vendors {
+        let Some(KeySource { file: Some(path), .. }) = &vendor.api_key else { continue };
+        match std::fs::read_to_string(path) {
+            Ok(text) if !text.trim().is_empty() => {
+                keys.insert(path.clone(), Secret::new(text.trim()));
+            }
+            outcome => {
+                let reason = outcome.map_or_else(|error| error.to_string(), |_| "it is empty".to_owned());
+                let field = root.key("vendors").key(name).key("api_key").key("file");
+                warnings.push(field.problem(format!("no key in {}: {reason}", path.display())));
+            }
+        }
+    }
+    keys
+}
+
+/// The JSON Schema of the file.
+pub fn json_schema() -> serde_json::Value {
+    schemars::schema_for!(Config).to_value()
+}

@@ -1,0 +1,40 @@
+//! The configuration file: read, laid over the built-in catalogue, checked, and watched for changes.
+//!
+//! One YAML file says everything. [`load`] gives either a whole good [`Loaded`] or every problem found, each with
+//! file, line, column, field and what would be right. [`ConfigHandle`] keeps the last good one and takes over
+//! changes while running, whole or not at all.
+
+mod check;
+mod environment;
+mod file;
+mod load;
+mod models;
+pub(crate) mod nearest;
+mod overlay;
+mod problem;
+mod prune;
+mod sanity;
+mod shape;
+mod tree;
+mod values;
+mod vendors;
+mod watch;
+mod words;
+
+pub use environment::{Environment, Secret};
+pub use file::{
+    Config, ExchangeRateConfig, Extends, FailoverConfig, LogFormat, PeersConfig, ServerConfig,
+    TelemetryConfig,
+};
+pub use load::{Loaded, json_schema, load, load_text};
+pub use models::{
+    AliasConfig, ModelConfig, ParametersConfig, PriceConfig, PriceStepConfig, TargetName, TaskTypeConfig,
+    TenantConfig, TiersConfig,
+};
+pub use problem::{ConfigErrors, Located, Origin, Position, Problem};
+pub use values::{Date, Decimal, HumanDuration, OneOrMany};
+pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig};
+pub use watch::{ConfigHandle, ReloadStatus};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! What is left of the built-in catalogue once the file has taken things away.
+//!
+//! Removing a vendor or a model takes the built-in names that led to it along, so that `vendors: {xai: null}` is
+//! all it takes to be rid of one. What the file itself names must exist.
+
+use super::{
+    Config, Origin,
+    tree::{Cursor, Node},
+};
+use signalbox_types::ModelRef;
+
+pub(super) fn drop_dangling_defaults(config: &mut Config, root: &Cursor<'_>) {
+    drop_models(config, root);
+    drop_targets(config, root);
+    drop_references(config, root);
+}
+
+fn built_in(cursor: &Cursor<'_>) -> bool {
+    cursor.node.is_none_or(|Node { at, .. }| at.origin == Origin::BuiltIn)
+}
+
+fn drop_models(config: &mut Config, root: &Cursor<'_>) {
+    let models = root.key("models");
+    let vendors = &config.vendors;
+    config.models.retain(|name, _| {
+        let vendor = name.split('/').next().unwrap_or_default();
+        vendors.contains_key(vendor) || !built_in(&models.key(name))
+    });
+}
+
+fn drop_targets(config: &mut Config, root: &Cursor<'_>) {
+    let (models, vendors) = (&config.models, &config.vendors);
+    let known = |target: &String| {
+        let vendor = target.parse::<ModelRef>().ok().and_then(|model| vendors.get(&*model.vendor));
+        models.contains_key(target) || vendor.is_some_and(super::VendorConfig::takes_unlisted_models)
+    };
+    for (name, alias) in &mut config.aliases {
+        if built_in(&root.key("aliases").key(name).key("targets")) {
+            alias.targets.retain(known);
+        }
+    }
+    config.aliases.retain(|_, alias| !alias.targets.is_empty());
+    for (name, task) in &mut config.task_types {
+        if let Some(targets) = &mut task.targets
+            && built_in(&root.key("task_types").key(name).key("targets"))
+        {
+            targets.retain(known);
+        }
+    }
+    let tiers = root.key("tiers");
+    let lists = [
+        ("premium", &mut config.tiers.premium),
+        ("standard", &mut config.tiers.standard),
+        ("economy", &mut config.tiers.economy),
+    ];
+    for (name, targets) in lists {
+        if built_in(&tiers.key(name)) {
+            targets.retain(known);
+        }
+    }
+}
+
+fn drop_references(config: &mut Config, root: &Cursor<'_>) {
+    let aliases = &config.aliases;
+    let tasks = root.key("task_types");
+    config.task_types.retain(|name, task| {
+        let dangling = match (&task.alias, &task.targets) {
+            (Some(alias), _) => !aliases.contains_key(alias) && built_in(&tasks.key(name).key("alias")),
+            (None, Some(targets)) => targets.is_empty() && built_in(&tasks.key(name).key("targets")),
+            (None, None) => false,
+        };
+        !dangling
+    });
+    if config.default_alias.as_ref().is_some_and(|alias| !aliases.contains_key(alias))
+        && built_in(&root.key("default_alias"))
+    {
+        config.default_alias = None;
+    }
+}

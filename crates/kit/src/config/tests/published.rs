@@ -1,0 +1,44 @@
+use super::*;
+use std::path::PathBuf;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The complete example of `docs/configuration.md`.
+pub(super) fn example() -> String {
+    let page = std::fs::read_to_string(repository().join("docs/configuration.md")).unwrap();
+    let example = page.split("<!-- complete example -->").nth(1).expect("the page has an example");
+    let body = example.split_once("```yaml\n").unwrap().1;
+    body.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_example_in_the_documentation_loads_without_a_warning() {
+    let env = Environment::new([("OPENAI_API_KEY", "k"), ("GROQ_API_KEY", "k")]);
+    let loaded = load_with(&example(), &env).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(loaded.warning_lines().collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// Run with `SIGNALBOX_BLESS=1` to write the schema anew.
+#[test]
+fn the_published_schema_is_the_one_the_program_reads_by() {
+    let path = repository().join("docs/signalbox.schema.json");
+    let schema = json_schema();
+    if std::env::var_os("SIGNALBOX_BLESS").is_some() {
+        std::fs::write(&path, format!("{schema:#}\n")).unwrap();
+    }
+    let published: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert!(
+        published == schema,
+        "docs/signalbox.schema.json is out of date: run this test with SIGNALBOX_BLESS=1"
+    );
+}
+
+#[test]
+fn the_built_in_catalogue_is_what_its_script_writes() {
+    let script = repository().join("deploy/catalog/generate.py");
+    let output = std::process::Command::new("python3").arg(script).arg("--check").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

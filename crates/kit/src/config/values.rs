@@ -1,0 +1,245 @@
+//! Values that are written as texts or numbers and mean more: durations, exact decimals, dates, addresses.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde_json::Value;
+use signalbox_pricing::{Day, parse_decimal};
+use std::{borrow::Cow, fmt, net::SocketAddr, time::Duration};
+
+/// The longest time that makes sense anywhere in the file.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How a scalar with a meaning of its own is read; named by `x-form` in the schema.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    Duration,
+    Delay,
+    Decimal,
+    Date,
+    Address,
+    Url,
+}
+
+impl Form {
+    pub(super) fn of(schema: &Value) -> Option<Self> {
+        Some(match schema.get("x-form")?.as_str()? {
+            "duration" => Self::Duration,
+            "delay" => Self::Delay,
+            "decimal" => Self::Decimal,
+            "date" => Self::Date,
+            "address" => Self::Address,
+            "url" => Self::Url,
+            _ => return None,
+        })
+    }
+
+    /// The value's JSON, or what is wrong with it.
+    pub(super) fn read(self, text: &str) -> Result<Value, String> {
+        match self {
+            Self::Duration => match parse_duration(text)? {
+                Duration::ZERO => {
+                    Err("zero would never let anything finish; leave the field out for the default".into())
+                }
+                _ => Ok(text.into()),
+            },
+            Self::Delay => parse_duration(text).map(|_| text.into()),
+            Self::Decimal => parse_decimal(text).map(|_| text.into()).map_err(|error| error.to_string()),
+            Self::Date => Day::parse(text).map(|_| text.into()).map_err(|error| error.to_string()),
+            Self::Address => match text.parse::<SocketAddr>() {
+                Ok(_) => Ok(text.into()),
+                Err(_) => Err(format!("`{text}` is not an address with a port, as in 127.0.0.1:50051")),
+            },
+            Self::Url => check_url(text).map(|()| text.into()),
+        }
+    }
+}
+
+fn check_url(text: &str) -> Result<(), String> {
+    let uri: Option<http::Uri> = text.parse().ok();
+    let good =
+        uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some());
+    // An address may carry a password, so it is not repeated.
+    if good { Ok(()) } else { Err("not an http or https address, as in https://api.example.com".into()) }
+}
+
+/// A length of time, written as in `250ms`, `10s`, `2m` or `1h30m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HumanDuration(pub Duration);
+
+impl From<HumanDuration> for Duration {
+    fn from(duration: HumanDuration) -> Self {
+        duration.0
+    }
+}
+
+impl HumanDuration {
+    /// So many milliseconds.
+    pub const fn millis(millis: u64) -> Self {
+        Self(Duration::from_millis(millis))
+    }
+
+    /// So many seconds.
+    pub const fn secs(secs: u64) -> Self {
+        Self(Duration::from_secs(secs))
+    }
+}
+
+impl fmt::Display for HumanDuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.0.as_millis();
+        match millis {
+            0 => f.write_str("0s"),
+            _ if millis.is_multiple_of(3_600_000) => write!(f, "{}h", millis / 3_600_000),
+            _ if millis.is_multiple_of(60_000) => write!(f, "{}m", millis / 60_000),
+            _ if millis.is_multiple_of(1_000) => write!(f, "{}s", millis / 1_000),
+            _ => write!(f, "{millis}ms"),
+        }
+    }
+}
+
+impl Serialize for HumanDuration {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for HumanDuration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        parse_duration(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for HumanDuration {
+    fn schema_name() -> Cow<'static, str> {
+        "Duration".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        duration_schema("duration")
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// A duration that may be zero.
+pub(super) fn delay_schema(_: &mut SchemaGenerator) -> Schema {
+    duration_schema("delay")
+}
+
+fn duration_schema(form: &str) -> Schema {
+    json_schema!({ "type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$", "x-form": form })
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a duration such as 250ms, 10s, 2m or 1h30m");
+    let mut rest = text.trim();
+    let mut total = Duration::ZERO;
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, after) = rest.split_at(digits);
+        let letters = after.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (unit, after) = after.split_at(letters);
+        let millis = match unit {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => return Err(wrong()),
+        };
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        total = total.saturating_add(Duration::from_millis(number.saturating_mul(millis)));
+        rest = after;
+    }
+    if total > LONGEST { Err(format!("`{text}` is more than a day")) } else { Ok(total) }
+}
+
+/// An exact decimal with six places, kept in millionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Decimal(pub u64);
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        parse_decimal(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Decimal {
+    fn schema_name() -> Cow<'static, str> {
+        "Decimal".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "x-form": "decimal" })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// A date in UTC, written as in `2026-11-29`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(pub Day);
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        Day::parse(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Date {
+    fn schema_name() -> Cow<'static, str> {
+        "Date".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date", "x-form": "date" })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// An address to listen on.
+pub(super) fn address_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "x-form": "address" })
+}
+
+/// An `http` or `https` address.
+pub(super) fn url_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "format": "uri", "x-form": "url" })
+}
+
+/// Several such addresses.
+pub(super) fn urls_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": url_schema(generator) })
+}
+
+/// One value, or a list of them.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    /// One.
+    One(T),
+    /// Several, in order.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    /// All of them.
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Many(values) => values,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The file's section about vendors.
+
+use super::{
+    values::{HumanDuration, OneOrMany, url_schema},
+    words,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use signalbox_types::VendorKind;
+use std::{collections::BTreeMap, path::PathBuf};
+
+/// A vendor: where it is, the key for it, and how much of it is used at once.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VendorConfig {
+    /// The wire format it speaks.
+    #[schemars(schema_with = "words::vendor_kind")]
+    pub kind: VendorKind,
+    /// Its address, or the environment variables that may hold it; the vendor's own where left out.
+    pub base_url: Option<BaseUrl>,
+    /// Where its key is. Keys themselves are never written in this file.
+    pub api_key: Option<KeySource>,
+    /// How long to wait for it.
+    #[serde(default)]
+    pub timeouts: TimeoutsConfig,
+    /// Calls that run at once.
+    #[serde(default = "default_concurrency")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub max_concurrency: usize,
+    /// Calls that may wait for one of those to end; more are refused at once.
+    #[serde(default = "default_queue")]
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub max_queue: usize,
+    /// Headers sent with every call, as in `OpenAI-Organization`. Not for keys.
+    #[serde(default)]
+    pub extra_headers: BTreeMap<String, String>,
+    /// Whether models that are not listed are taken, at no cost. Default: yes for `ollama` and `openai-compatible`.
+    pub dynamic_models: Option<bool>,
+    /// Whether it is simulated. Default: only where no vendor at all is configured.
+    pub simulate: Option<bool>,
+}
+
+fn default_concurrency() -> usize {
+    128
+}
+
+fn default_queue() -> usize {
+    512
+}
+
+impl VendorConfig {
+    /// Whether models that are not listed are taken.
+    pub fn takes_unlisted_models(&self) -> bool {
+        self.dynamic_models.unwrap_or(matches!(self.kind, VendorKind::Ollama | VendorKind::OpenaiCompatible))
+    }
+}
+
+/// A vendor's address.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BaseUrl {
+    /// Written here.
+    Literal(#[schemars(schema_with = "url_schema")] String),
+    /// In the environment.
+    Environment(FromEnvironment),
+}
+
+/// A value in the environment.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FromEnvironment {
+    /// The variable, or several of which the first that is set counts.
+    pub env: OneOrMany<String>,
+}
+
+/// Where a key is. Give either `env` or `file`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-hint" = "keys are never written in this file, where they would end in version control and logs; \
+    write {env: NAME} for an environment variable or {file: PATH} for a secret's file"))]
+pub struct KeySource {
+    /// The environment variable, or several of which the first that is set counts.
+    pub env: Option<OneOrMany<String>>,
+    /// The file that holds the key and nothing else.
+    pub file: Option<PathBuf>,
+}
+
+/// How long to wait for a vendor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimeoutsConfig {
+    /// For a connection.
+    pub connect: HumanDuration,
+    /// From the request to the first byte of the answer. Reasoning models think before it.
+    pub first_byte: HumanDuration,
+    /// Between two pieces of a stream.
+    pub idle: HumanDuration,
+    /// For the whole call.
+    pub total: HumanDuration,
+}
+
+impl Default for TimeoutsConfig {
+    fn default() -> Self {
+        Self {
+            connect: HumanDuration::secs(5),
+            first_byte: HumanDuration::secs(60),
+            idle: HumanDuration::secs(60),
+            total: HumanDuration::secs(600),
+        }
+    }
+}
