@@ -74,7 +74,7 @@ impl Usage {
     /// thinking is inside `output_tokens`.
     pub(super) fn tokens(&self) -> TokenUsage {
         let split = self.cache_creation.unwrap_or_default();
-        let split_sum = split.ephemeral_5m_input_tokens + split.ephemeral_1h_input_tokens;
+        let split_sum = split.ephemeral_5m_input_tokens.saturating_add(split.ephemeral_1h_input_tokens);
         let written = self.cache_creation_input_tokens.unwrap_or(split_sum);
         let written_1h = split.ephemeral_1h_input_tokens.min(written);
         let answered = self.output_tokens.unwrap_or_default();

@@ -52,18 +52,17 @@ enum Node<'a> {
 impl<'a> Node<'a> {
     fn read(raw: &'a RawValue, depth: usize) -> Self {
         let text = raw.get();
-        if depth < DEEPEST && text.starts_with('{') {
-            if let Ok(Pairs(pairs)) = serde_json::from_str(text) {
-                return Self::Object(
-                    pairs.into_iter().map(|(key, raw)| (key, Self::read(raw, depth + 1))).collect(),
-                );
-            }
-        } else if depth < DEEPEST && text.starts_with('[') {
-            if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) {
-                return Self::Array(items.into_iter().map(|raw| Self::read(raw, depth + 1)).collect());
-            }
+        let child = |raw| Self::read(raw, depth + 1);
+        match text.as_bytes().first() {
+            Some(b'{') if depth < DEEPEST => serde_json::from_str(text).ok().map(|Pairs(pairs)| {
+                Self::Object(pairs.into_iter().map(|(key, raw)| (key, child(raw))).collect())
+            }),
+            Some(b'[') if depth < DEEPEST => serde_json::from_str::<Vec<&RawValue>>(text)
+                .ok()
+                .map(|items| Self::Array(items.into_iter().map(child).collect())),
+            _ => None,
         }
-        Self::Leaf(raw)
+        .unwrap_or(Self::Leaf(raw))
     }
 
     /// Fits a schema and the schemas inside it.

@@ -73,7 +73,7 @@ impl UsageMetadata {
     /// The counts, each token in one of them. The prompt count includes what the cache gave; thoughts are beside
     /// the candidates.
     pub(super) fn tokens(&self) -> TokenUsage {
-        let prompt = self.prompt_token_count + self.tool_use_prompt_token_count;
+        let prompt = self.prompt_token_count.saturating_add(self.tool_use_prompt_token_count);
         let cached = self.cached_content_token_count.min(prompt);
         TokenUsage {
             input: prompt - cached,

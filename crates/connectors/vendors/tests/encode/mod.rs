@@ -1,5 +1,6 @@
 //! What the tests of the encoders share.
 
+#![allow(dead_code, reason = "each test binary uses its part")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is the failure message of a test")]
 
 use serde_json::Value;
