@@ -3,7 +3,7 @@
 mod encode;
 
 use encode::{
-    PIXEL, adjusted, assistant, call, encode_stream, example, facts, json, prompt, result, text, tool, user,
+    adjusted, assistant, call, encode_stream, example, facts, json, pixel, prompt, result, text, tool, user,
     without,
 };
 use serde_json::{Value, json};
@@ -58,8 +58,8 @@ fn the_full_chat_example_is_what_is_sent() {
     // A name for the speaker, caching and tier are nothing that a request can say; the tools may be called anyway.
     let unsaid = ["/messages/1/name", "/prompt_cache_key", "/service_tier", "/tool_choice"];
     let expected = without(example("openai", "request_chat_full.json"), &unsaid);
-    let source = ImageSource::Inline { media_type: "image/png".to_owned(), data: pixel_bytes() };
-    let image = Part::Image(Image { source, detail: ImageDetail::Low });
+    let Part::Image(pixel) = pixel() else { panic!("a pixel is an image") };
+    let image = Part::Image(Image { detail: ImageDetail::Low, ..pixel });
     let messages = [user([text("What is in this picture, and is it raining in Nîmes?"), image])];
     let prompt = Prompt {
         system: "Answer in the language of the question.".to_owned(),
@@ -78,7 +78,7 @@ fn the_full_chat_example_is_what_is_sent() {
         },
         metadata: [("tenant", "acme"), ("task", "triage")].map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
         end_user: "u-5f1c".to_owned(),
-        ..encode::prompt(messages)
+        ..prompt(messages)
     };
     let (call, body) = encode_stream(VendorKind::Openai, "gpt-4.1-mini", &facts(), &prompt);
     assert_eq!(body, expected);
@@ -87,11 +87,6 @@ fn the_full_chat_example_is_what_is_sent() {
 }
 
 const CLOCK: &str = r#"{"type":"object","properties":{},"required":[],"additionalProperties":false}"#;
-
-fn pixel_bytes() -> bytes::Bytes {
-    use base64::{Engine, engine::general_purpose::STANDARD};
-    STANDARD.decode(PIXEL).unwrap().into()
-}
 
 #[test]
 fn a_tool_round_trip_is_one_message_for_each_result_before_the_rest() {

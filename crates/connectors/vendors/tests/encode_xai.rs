@@ -3,7 +3,8 @@
 mod encode;
 
 use encode::{
-    adjusted, assistant, call, encode_stream, example, facts, json, prompt, result, text, tool, user, without,
+    PIXEL, adjusted, assistant, call, encode_stream, example, facts, json, pixel, prompt, result, text, tool,
+    user, without,
 };
 use serde_json::Value;
 use signalbox_types::{
@@ -135,6 +136,13 @@ fn a_call_without_arguments_goes_back_as_an_empty_object() {
     let prompt = prompt([assistant([Part::ToolCall(call("a", "now", ""))])]);
     let (_, body) = encode("m", &facts(), &prompt);
     assert_eq!(body["messages"][0]["tool_calls"][0]["function"]["arguments"], "{}");
+}
+
+#[test]
+fn an_inline_image_is_a_data_url() {
+    let (_, body) = encode("m", &facts(), &prompt([user([pixel()])]));
+    let url = format!("data:image/png;base64,{PIXEL}");
+    assert_eq!(body["messages"][0]["content"][0]["image_url"]["url"], url);
 }
 
 #[test]

@@ -4,15 +4,12 @@ use super::calls::{CallPiece, Calls};
 use super::dialect::Dialect;
 use super::errors;
 use super::response::{finish_reason, text_of};
-use super::stream::Progress;
+use super::stream::{DONE, Progress};
 use super::wire::{Usage, Word};
 use crate::{failures, json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use signalbox_types::{Completion, Failure, ReasoningDelta, StreamEvent, TokenUsage};
-
-/// Ends the stream of every server that keeps to the format.
-const DONE: &str = "[DONE]";
 
 /// What is known of the answer so far.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ pub(crate) struct Dialect {
     pub(crate) most_stops: usize,
     /// `content` of an assistant turn of nothing but tool calls is null, not an empty text.
     pub(crate) null_content: bool,
-    /// Wants `reasoning_content` of its own earlier turns back, and shows it without being asked.
+    /// Shows `reasoning_content` without being asked, and wants it back with its tool calls.
     pub(crate) reasoning_content: bool,
     /// Refuses JSON mode unless the prompt has the word in it.
     pub(crate) json_word: bool,

@@ -127,7 +127,8 @@ fn assistant<'a>(dialect: &Dialect, turn: &Turn<'a>) -> Result<ChatMessage<'a>, 
     }
     let unsaid = || (tool_calls.is_empty() || !dialect.null_content).then_some(Content::Text(""));
     let content = content(parts).or_else(unsaid);
-    let reasoning_content = (!thoughts.is_empty()).then_some(thoughts);
+    // Models that think between tool calls go on from there; elsewhere it is refused by some and read by none.
+    let reasoning_content = (!thoughts.is_empty() && !tool_calls.is_empty()).then_some(thoughts);
     Ok(ChatMessage::Assistant { content, reasoning_content, tool_calls })
 }
 

@@ -8,6 +8,9 @@ use crate::codec::StreamDecoder;
 use crate::framing::SseFrames;
 use signalbox_types::{ErrorReason, Failure, StreamEvent, TokenUsage};
 
+/// Ends a stream of chat completions; the responses surface says it with an event.
+pub(super) const DONE: &str = "[DONE]";
+
 /// What is known after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {

@@ -126,6 +126,7 @@ impl From<Usage> for TokenUsage {
     /// Cached tokens are within the prompt's. Reasoning tokens are within the completion's at OpenAI and beside them
     /// at xAI, whose other surfaces fold them in too: the total tells.
     fn from(usage: Usage) -> Self {
+        let counted = usage.prompt_tokens.is_some() || usage.completion_tokens.is_some();
         let prompt = usage.prompt_tokens.unwrap_or_default();
         let completion = usage.completion_tokens.unwrap_or_default();
         let details = usage.prompt_tokens_details.unwrap_or_default();
@@ -141,7 +142,7 @@ impl From<Usage> for TokenUsage {
             cache_write_1h: 0,
             output: if beside { completion } else { completion.saturating_sub(reasoning) },
             reasoning,
-            source: UsageSource::Vendor,
+            source: if counted { UsageSource::Vendor } else { UsageSource::Unknown },
             vendor_cost_usd_ticks: usage.cost_in_usd_ticks,
         }
     }

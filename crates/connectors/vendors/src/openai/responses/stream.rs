@@ -2,10 +2,10 @@
 
 use super::super::dialect::Dialect;
 use super::super::response::id_or_made_up;
-use super::super::stream::Progress;
+use super::super::stream::{DONE, Progress};
 use super::super::{errors, wire::Word};
 use super::response::{Ending, OutputItem, Response, SUMMARY_BREAK};
-use crate::json;
+use crate::{failures, json};
 use serde::Deserialize;
 use signalbox_types::{Completion, Failure, ReasoningDelta, StreamEvent, TokenUsage, ToolCallDelta};
 
@@ -75,6 +75,9 @@ impl ResponsesStream {
         data: &str,
         events: &mut Vec<StreamEvent>,
     ) -> Result<Progress, Failure> {
+        if data.trim() == DONE {
+            return Err(failures::truncated(self.dialect.name));
+        }
         let kind = if event.is_empty() { self.parse::<Kind<'_>>(data)?.kind } else { Word::from(event) };
         match kind.as_str() {
             "response.output_text.delta" => self.text(data, events)?,
