@@ -1,6 +1,6 @@
 //! The price book: every model's prices, and the way from USD to EUR.
 
-use crate::{Day, ModelPrices};
+use crate::{Day, ModelPrices, Rate};
 use signalbox_types::{Lane, ModelRef, Money, TokenUsage};
 use std::{collections::HashMap, sync::Arc};
 
@@ -92,6 +92,11 @@ impl PriceBook {
     ) -> Option<Money> {
         let row = self.prices(model)?.on(day)?;
         self.money(row.worst_case_pico_usd(prompt_tokens, max_output), WHOLE, day)
+    }
+
+    /// What a million tokens cost at a rate; `None` without any exchange rate.
+    pub fn per_million(&self, rate: Rate, day: Day) -> Option<Money> {
+        self.money(u128::from(rate.pico_usd()) * 1_000_000, WHOLE, day)
     }
 
     /// Micro-EUR for one USD on a day; `None` without any rate.

@@ -1,1 +1,27 @@
-//! skeleton
+//! The router: which model serves a request, and what happens when it does not.
+
+mod admission;
+mod attempts;
+mod catalog_pages;
+mod embed;
+mod estimate;
+mod holds;
+mod metrics;
+mod plan;
+mod route;
+mod service;
+mod stream;
+mod vendors;
+
+pub use holds::SharedHolds;
+pub use service::{Dependencies, Router};
+pub use vendors::ConfiguredVendors;
+
+use signalbox_api::v1::router_service_server::RouterServiceServer;
+
+/// The router as a gRPC service that takes and gives messages of up to `max_message_bytes`.
+pub fn server(dependencies: Dependencies, max_message_bytes: usize) -> RouterServiceServer<Router> {
+    RouterServiceServer::new(Router::new(dependencies, max_message_bytes))
+        .max_decoding_message_size(max_message_bytes)
+        .max_encoding_message_size(max_message_bytes)
+}

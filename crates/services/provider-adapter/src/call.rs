@@ -1,0 +1,124 @@
+//! One call, made ready: whom to call, with what.
+
+use crate::service::Dependencies;
+use signalbox_api::{convert, v1};
+use signalbox_kit::catalog::Catalog;
+use signalbox_ports::{VendorApi, VendorTarget};
+use signalbox_pricing::{Day, estimate_prompt_tokens, estimate_tokens};
+use signalbox_types::{
+    Adjustment, Capabilities, Capability, EmbedRequest, ErrorReason, Failure, GenerateRequest, Lane,
+    ModelFacts, ModelRef,
+};
+use std::{sync::Arc, time::Duration};
+
+/// A vendor call that is about to be made.
+pub(crate) struct Call {
+    pub(crate) model: ModelRef,
+    pub(crate) facts: ModelFacts,
+    /// Whether the catalogue lists the model: an unlisted name must not become a metric label.
+    pub(crate) listed: bool,
+    pub(crate) vendor: Arc<dyn VendorApi>,
+    pub(crate) request: GenerateRequest,
+    pub(crate) prompt_tokens: u64,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) keep_reasoning: bool,
+    pub(crate) adjustments: Vec<Adjustment>,
+    pub(crate) operation: &'static str,
+}
+
+impl Call {
+    /// Checks a request and finds its vendor.
+    pub(crate) fn prepare(
+        dependencies: &Dependencies,
+        wire: v1::InvokeModelRequest,
+        stream: bool,
+    ) -> Result<Self, Failure> {
+        let wanted = if stream { Capability::Streaming } else { Capability::Text };
+        let request = convert::generate_request_from_proto(wire.request.unwrap_or_default())?;
+        let timeout = wire.timeout.and_then(convert::duration_from_proto);
+        let mut call = Self::to(dependencies, wire.target, wanted, request, timeout)?;
+        call.prompt_tokens = estimate_prompt_tokens(&call.request.prompt);
+        // Where tools are in play the vendor may want its reasoning back, so all of it is passed on.
+        call.keep_reasoning = call.request.prompt.include_reasoning || !call.request.prompt.tools.is_empty();
+        call.bound_answer();
+        Ok(call)
+    }
+
+    /// As [`Call::prepare`], for vectors.
+    pub(crate) fn prepare_embedding(
+        dependencies: &Dependencies,
+        wire: v1::InvokeEmbeddingRequest,
+    ) -> Result<(Self, EmbedRequest), Failure> {
+        let wire_request = wire.request.unwrap_or_default();
+        let request = GenerateRequest {
+            request_id: wire_request.request_id.clone(),
+            tenant_id: wire_request.tenant_id.clone(),
+            lane: Lane::Interactive,
+            ..GenerateRequest::default()
+        };
+        let (_, embed) = convert::embed_request_from_proto(wire_request)?;
+        let timeout = wire.timeout.and_then(convert::duration_from_proto);
+        let mut call = Self::to(dependencies, wire.target, Capability::Embeddings, request, timeout)?;
+        call.operation = "embeddings";
+        call.prompt_tokens = embed.inputs.iter().map(|input| estimate_tokens(input)).sum();
+        Ok((call, embed))
+    }
+
+    fn to(
+        dependencies: &Dependencies,
+        target: Option<v1::Target>,
+        wanted: Capability,
+        request: GenerateRequest,
+        timeout: Option<Duration>,
+    ) -> Result<Self, Failure> {
+        let target = target.ok_or_else(|| Failure::invalid("target", "is missing"))?;
+        let model = ModelRef::new(target.vendor, target.model);
+        let catalog = dependencies.config.catalog();
+        let (facts, listed) = describe(&catalog, &model, Day::of(dependencies.clock.now()))?;
+        // The router plans by the same facts; a caller that goes past it is held to them too.
+        let missing = Capabilities::NONE.with(wanted).without(facts.capabilities);
+        if missing != Capabilities::NONE {
+            let message = format!("{model} lacks {}", wanted.name());
+            return Err(Failure::new(ErrorReason::NoCapableModel, message));
+        }
+        let vendor = dependencies.vendors.load().get(&model.vendor).cloned().ok_or_else(|| {
+            let message = format!("vendor `{}` has no key or address on this adapter", model.vendor);
+            Failure::new(ErrorReason::VendorAuth, message)
+        })?;
+        Ok(Self {
+            model,
+            facts,
+            listed,
+            vendor,
+            request,
+            prompt_tokens: 0,
+            timeout,
+            keep_reasoning: false,
+            adjustments: Vec::new(),
+            operation: "chat",
+        })
+    }
+
+    /// A wish above the model's own limit would be refused by the vendor.
+    fn bound_answer(&mut self) {
+        let most = self.facts.max_output_tokens;
+        if let Some(wanted) =
+            self.request.prompt.max_output_tokens.filter(|wanted| most > 0 && *wanted > most)
+        {
+            self.request.prompt.max_output_tokens = Some(most);
+            self.adjustments.push(Adjustment {
+                field: "max_output_tokens".into(),
+                description: format!("lowered from {wanted} to this model's limit of {most}").into(),
+            });
+        }
+    }
+
+    pub(crate) fn target(&self) -> VendorTarget<'_> {
+        VendorTarget { model: &self.model.model, facts: &self.facts, timeout: self.timeout }
+    }
+}
+
+fn describe(catalog: &Catalog, model: &ModelRef, day: Day) -> Result<(ModelFacts, bool), Failure> {
+    let found = catalog.require(model, day)?;
+    Ok((found.facts.clone(), found.reference == *model))
+}

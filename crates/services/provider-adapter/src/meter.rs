@@ -1,0 +1,248 @@
+//! The account of one vendor call, kept whatever its end.
+
+use crate::{call::Call, service::Dependencies};
+use opentelemetry::trace::SpanKind;
+use signalbox_api::{convert, status, v1};
+use signalbox_kit::telemetry::trace::Span;
+use signalbox_ports::{CallOutcome, CallRecord};
+use signalbox_pricing::Day;
+use signalbox_types::{
+    Adjustment, ErrorReason, Failure, FinishReason, Lane, ModelRef, Money, TokenUsage, UsageSource,
+};
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
+use tonic::Status;
+
+/// Measures a call from its start. Dropped without an end, it records that the caller went away, with an estimate of
+/// what was used until then.
+pub(crate) struct Meter {
+    dependencies: Dependencies,
+    span: Span,
+    started: Instant,
+    first_token: Option<Duration>,
+    request_id: String,
+    tenant_id: String,
+    model: ModelRef,
+    listed: bool,
+    lane: Lane,
+    simulated: bool,
+    prompt_tokens: u64,
+    /// What is known to be used, should the caller go away now.
+    so_far: Option<TokenUsage>,
+    answer_tokens_so_far: u64,
+    ended: bool,
+}
+
+impl Meter {
+    pub(crate) fn start(dependencies: &Dependencies, call: &Call, parent: &Span) -> Self {
+        let span = parent.child(format!("{} {}", call.operation, call.model.model), SpanKind::Client);
+        if span.is_recording() {
+            span.set("gen_ai.operation.name", call.operation);
+            span.set("gen_ai.provider.name", call.model.vendor.to_string());
+            span.set("gen_ai.request.model", call.model.model.to_string());
+            if let Some(most) = call.request.prompt.max_output_tokens {
+                span.set("gen_ai.request.max_tokens", i64::from(most));
+            }
+            if let Some(temperature) = call.request.prompt.sampling.temperature {
+                span.set("gen_ai.request.temperature", temperature);
+            }
+        }
+        Self {
+            dependencies: dependencies.clone(),
+            span,
+            started: Instant::now(),
+            first_token: None,
+            request_id: call.request.request_id.clone(),
+            tenant_id: call.request.tenant_id.clone(),
+            model: call.model.clone(),
+            listed: call.listed,
+            lane: call.request.lane,
+            simulated: call.vendor.simulated(),
+            prompt_tokens: call.prompt_tokens,
+            so_far: None,
+            answer_tokens_so_far: 0,
+            ended: false,
+        }
+    }
+
+    /// Content has arrived.
+    pub(crate) fn content(&mut self, tokens: u64) {
+        if self.first_token.is_none() {
+            self.first_token = Some(self.started.elapsed());
+        }
+        self.answer_tokens_so_far += tokens;
+    }
+
+    /// The vendor has reported usage.
+    pub(crate) fn reported(&mut self, usage: Option<TokenUsage>) {
+        self.so_far = usage.or(self.so_far);
+    }
+
+    /// Usage by our own estimate.
+    pub(crate) fn estimate(&self, answer_tokens: u64) -> TokenUsage {
+        TokenUsage {
+            input: self.prompt_tokens,
+            output: answer_tokens,
+            source: UsageSource::Estimated,
+            ..TokenUsage::default()
+        }
+    }
+
+    /// Tokens of the answer so far, by our own estimate.
+    pub(crate) fn answer_tokens_so_far(&self) -> u64 {
+        self.answer_tokens_so_far
+    }
+
+    /// The call ended with an answer.
+    pub(crate) fn answered(
+        self,
+        usage: TokenUsage,
+        served_model: String,
+        vendor_request_id: String,
+        adjustments: Vec<Adjustment>,
+        finish_reason: FinishReason,
+    ) -> v1::CallFacts {
+        if self.span.is_recording() {
+            let words = convert::finish_reason_to_proto(finish_reason).as_str_name();
+            let word = words.trim_start_matches("FINISH_REASON_").to_lowercase();
+            self.span.set(
+                "gen_ai.response.finish_reasons",
+                opentelemetry::Value::Array(opentelemetry::Array::String(vec![word.into()])),
+            );
+        }
+        self.embedded(usage, served_model, vendor_request_id, adjustments)
+    }
+
+    /// The call ended with vectors.
+    pub(crate) fn embedded(
+        mut self,
+        usage: TokenUsage,
+        served_model: String,
+        vendor_request_id: String,
+        adjustments: Vec<Adjustment>,
+    ) -> v1::CallFacts {
+        if self.span.is_recording() {
+            self.span.set("gen_ai.response.model", served_model.clone());
+        }
+        let (cost, latency) = self.end(CallOutcome::Answered, usage);
+        v1::CallFacts {
+            usage: Some(convert::usage_to_proto(&usage)),
+            cost: Some(self.cost_to_proto(cost)),
+            latency: Some(convert::duration_to_proto(latency)),
+            time_to_first_token: self.first_token.map(convert::duration_to_proto),
+            served_model,
+            vendor_request_id,
+            adjustments: convert::adjustments_to_proto(adjustments),
+            simulated: self.simulated,
+        }
+    }
+
+    /// The call failed. `usage`: what the vendor had reported until then.
+    pub(crate) fn fail(mut self, failure: &Failure, usage: Option<TokenUsage>) -> Status {
+        self.reported(usage);
+        let usage = self.used_until_failure(failure.reason);
+        let (cost, latency) = self.end(CallOutcome::Failed(failure.reason), usage);
+        let detail = v1::CallFailure {
+            vendor_status: failure.vendor_status.map_or(0, u32::from),
+            vendor_code: failure.vendor_code.clone(),
+            vendor_request_id: failure.vendor_request_id.clone(),
+            usage: Some(convert::usage_to_proto(&usage)),
+            cost: Some(self.cost_to_proto(cost)),
+            latency: Some(convert::duration_to_proto(latency)),
+            simulated: self.simulated,
+        };
+        status::to_status_with(failure, vec![status::any(&detail)])
+    }
+
+    /// A call that the vendor refused used nothing. One that broke off was worked on: the vendor's own figures where
+    /// they came, but never below our estimate of what had arrived.
+    fn used_until_failure(&self, reason: ErrorReason) -> TokenUsage {
+        let worked_on = self.first_token.is_some()
+            || self.so_far.is_some()
+            || matches!(
+                reason,
+                ErrorReason::VendorTimeout
+                    | ErrorReason::StreamTruncated
+                    | ErrorReason::VendorBadResponse
+                    | ErrorReason::Cancelled
+            );
+        if worked_on {
+            self.used_so_far()
+        } else {
+            TokenUsage { source: UsageSource::Vendor, ..TokenUsage::default() }
+        }
+    }
+
+    fn used_so_far(&self) -> TokenUsage {
+        let estimate = self.estimate(self.answer_tokens_so_far);
+        match self.so_far {
+            None => estimate,
+            Some(reported) if reported.answer_tokens() >= estimate.output => {
+                TokenUsage { source: UsageSource::Estimated, ..reported }
+            }
+            Some(reported) => {
+                TokenUsage { output: estimate.output, source: UsageSource::Estimated, ..reported }
+            }
+        }
+    }
+
+    fn end(&mut self, outcome: CallOutcome, usage: TokenUsage) -> (Option<Money>, Duration) {
+        self.ended = true;
+        let latency = self.started.elapsed();
+        let day = Day::of(self.dependencies.clock.now());
+        let cost = self.dependencies.config.catalog().prices().cost(&self.model, &usage, self.lane, day);
+        self.end_span(outcome, &usage);
+        self.dependencies.usage.record(CallRecord {
+            request_id: std::mem::take(&mut self.request_id),
+            tenant_id: std::mem::take(&mut self.tenant_id),
+            target: self.label(),
+            outcome,
+            usage,
+            cost,
+            latency,
+            time_to_first_token: self.first_token,
+            simulated: self.simulated,
+        });
+        (cost, latency)
+    }
+
+    fn end_span(&self, outcome: CallOutcome, usage: &TokenUsage) {
+        if !self.span.is_recording() {
+            return;
+        }
+        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        self.span.set("gen_ai.usage.input_tokens", count(usage.prompt_tokens()));
+        self.span.set("gen_ai.usage.output_tokens", count(usage.answer_tokens()));
+        let failed = match outcome {
+            CallOutcome::Answered => None,
+            CallOutcome::Failed(reason) => Some(reason.name()),
+            CallOutcome::Cancelled => Some(ErrorReason::Cancelled.name()),
+        };
+        if let Some(reason) = failed {
+            self.span.set("error.type", reason);
+            self.span.fail(reason);
+        }
+        self.span.end();
+    }
+
+    /// The model as accounts and metrics name it.
+    fn label(&self) -> ModelRef {
+        if self.listed {
+            return self.model.clone();
+        }
+        ModelRef { vendor: Arc::clone(&self.model.vendor), model: Arc::from("*") }
+    }
+
+    fn cost_to_proto(&self, cost: Option<Money>) -> v1::Cost {
+        convert::cost_to_proto(cost, self.dependencies.config.catalog().prices().price_version())
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        if !self.ended {
+            let usage = self.used_so_far();
+            self.end(CallOutcome::Cancelled, usage);
+        }
+    }
+}

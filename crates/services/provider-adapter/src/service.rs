@@ -1,0 +1,163 @@
+//! The handlers.
+
+use crate::{call::Call, meter::Meter, stream::MeteredStream};
+use arc_swap::ArcSwap;
+use futures_util::stream;
+use signalbox_api::{
+    convert,
+    status::{to_status, unimplemented},
+    v1::{self, provider_service_server::ProviderService},
+};
+use signalbox_kit::{Clock, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_ports::{UsageSink, VendorApi, VendorReply};
+use signalbox_types::{Part, UsageSource};
+use std::{collections::HashMap, sync::Arc};
+use tonic::{Request, Response, Status};
+
+/// The vendors that are configured, by name. Replaced whole when the configuration changes.
+pub type Vendors = ArcSwap<HashMap<Arc<str>, Arc<dyn VendorApi>>>;
+
+/// What the adapter works with.
+#[derive(Clone)]
+pub struct Dependencies {
+    /// Models and prices.
+    pub config: Arc<ConfigHandle>,
+    /// Connections.
+    pub vendors: Arc<Vendors>,
+    /// Where accounts go.
+    pub usage: Arc<dyn UsageSink>,
+    /// Wall time, for prices.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl std::fmt::Debug for Dependencies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dependencies").finish_non_exhaustive()
+    }
+}
+
+/// [`ProviderService`] over the configured vendors.
+#[derive(Debug)]
+pub struct Adapter {
+    dependencies: Dependencies,
+}
+
+impl Adapter {
+    pub(crate) fn new(dependencies: Dependencies) -> Self {
+        Self { dependencies }
+    }
+}
+
+#[tonic::async_trait]
+impl ProviderService for Adapter {
+    type StreamInvokeModelStream = MeteredStream;
+    type WatchHealthStream = stream::Empty<Result<v1::WatchHealthResponse, Status>>;
+
+    async fn invoke_model(
+        &self,
+        request: Request<v1::InvokeModelRequest>,
+    ) -> Result<Response<v1::InvokeModelResponse>, Status> {
+        let span = Span::server("signalbox.v1.ProviderService/InvokeModel", request.metadata().as_ref());
+        let call = Call::prepare(&self.dependencies, request.into_inner(), false)
+            .map_err(|failure| to_status(&failure))?;
+        let meter = Meter::start(&self.dependencies, &call, &span);
+        let reply = match call.vendor.generate(call.target(), &call.request.prompt).await {
+            Ok(reply) => reply,
+            Err(failure) => return Err(meter.fail(&failure, None)),
+        };
+        let VendorReply { value: answer, mut adjustments, request_id } = reply;
+        adjustments.splice(0..0, call.adjustments);
+        let mut usage = answer.usage;
+        if usage.source == UsageSource::Unknown {
+            usage = meter.estimate(answer_tokens(&answer.parts));
+        }
+        let facts = meter.answered(usage, answer.model, request_id, adjustments, answer.finish_reason);
+        let keep_reasoning = call.keep_reasoning;
+        let content = answer.parts.into_iter().filter(|part| keep_reasoning || !is_bare_reasoning(part));
+        Ok(Response::new(v1::InvokeModelResponse {
+            content: content.map(convert::part_to_proto).collect(),
+            finish_reason: convert::finish_reason_to_proto(answer.finish_reason) as i32,
+            vendor_finish_reason: answer.vendor_finish_reason,
+            facts: Some(facts),
+        }))
+    }
+
+    async fn stream_invoke_model(
+        &self,
+        request: Request<v1::StreamInvokeModelRequest>,
+    ) -> Result<Response<MeteredStream>, Status> {
+        let span =
+            Span::server("signalbox.v1.ProviderService/StreamInvokeModel", request.metadata().as_ref());
+        let request = request.into_inner().request.unwrap_or_default();
+        let call = Call::prepare(&self.dependencies, request, true).map_err(|failure| to_status(&failure))?;
+        let meter = Meter::start(&self.dependencies, &call, &span);
+        match call.vendor.stream(call.target(), &call.request.prompt).await {
+            Ok(mut reply) => {
+                reply.adjustments.splice(0..0, call.adjustments);
+                Ok(Response::new(MeteredStream::new(reply, meter, call.keep_reasoning)))
+            }
+            Err(failure) => Err(meter.fail(&failure, None)),
+        }
+    }
+
+    async fn invoke_embedding(
+        &self,
+        request: Request<v1::InvokeEmbeddingRequest>,
+    ) -> Result<Response<v1::InvokeEmbeddingResponse>, Status> {
+        let span = Span::server("signalbox.v1.ProviderService/InvokeEmbedding", request.metadata().as_ref());
+        let (call, embed) = Call::prepare_embedding(&self.dependencies, request.into_inner())
+            .map_err(|failure| to_status(&failure))?;
+        let meter = Meter::start(&self.dependencies, &call, &span);
+        let reply = match call.vendor.embed(call.target(), &embed).await {
+            Ok(reply) => reply,
+            Err(failure) => return Err(meter.fail(&failure, None)),
+        };
+        let mut usage = reply.value.usage;
+        if usage.source == UsageSource::Unknown {
+            usage = meter.estimate(0);
+        }
+        let embeddings =
+            reply.value.embeddings.into_iter().map(|values| v1::EmbeddingVector { values }).collect();
+        let facts = meter.embedded(usage, reply.value.model, reply.request_id, reply.adjustments);
+        Ok(Response::new(v1::InvokeEmbeddingResponse { embeddings, facts: Some(facts) }))
+    }
+
+    async fn count_tokens(
+        &self,
+        request: Request<v1::CountTokensRequest>,
+    ) -> Result<Response<v1::CountTokensResponse>, Status> {
+        let v1::CountTokensRequest { target, request } = request.into_inner();
+        let invoke = v1::InvokeModelRequest { target, request, timeout: None };
+        let call = Call::prepare(&self.dependencies, invoke, false).map_err(|failure| to_status(&failure))?;
+        let counted = call.vendor.count_tokens(call.target(), &call.request.prompt).await;
+        let (tokens, source) = match counted.map_err(|failure| to_status(&failure))? {
+            Some(tokens) => (tokens, v1::token_usage::Source::Vendor),
+            None => (call.prompt_tokens, v1::token_usage::Source::Estimated),
+        };
+        Ok(Response::new(v1::CountTokensResponse { tokens, source: source as i32 }))
+    }
+
+    async fn watch_health(
+        &self,
+        _: Request<v1::WatchHealthRequest>,
+    ) -> Result<Response<Self::WatchHealthStream>, Status> {
+        Err(unimplemented("ProviderService.WatchHealth"))
+    }
+}
+
+/// Reasoning that nobody asked to see and no vendor needs back.
+fn is_bare_reasoning(part: &Part) -> bool {
+    matches!(part, Part::Reasoning(reasoning) if reasoning.signature.is_none())
+}
+
+fn answer_tokens(parts: &[Part]) -> u64 {
+    parts
+        .iter()
+        .map(|part| match part {
+            Part::Text { text, .. } => signalbox_pricing::estimate_tokens(text),
+            Part::ToolCall(call) => signalbox_pricing::estimate_tokens(&call.arguments),
+            Part::Reasoning(reasoning) => signalbox_pricing::estimate_tokens(&reasoning.text),
+            Part::Image(_) | Part::ToolResult(_) => 0,
+        })
+        .sum()
+}

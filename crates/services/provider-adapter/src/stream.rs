@@ -1,0 +1,111 @@
+//! A vendor's stream on its way to the router, measured.
+
+use crate::meter::Meter;
+use futures_util::Stream;
+use signalbox_api::{convert, v1};
+use signalbox_ports::{BoxAnswerStream, VendorReply};
+use signalbox_pricing::estimate_tokens;
+use signalbox_types::{Adjustment, Completion, StreamEvent, UsageSource};
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+use tonic::Status;
+use v1::stream_invoke_model_response::Event;
+
+/// The events of one call. Dropping it stops the vendor call and records what was used.
+pub struct MeteredStream {
+    events: BoxAnswerStream,
+    adjustments: Vec<Adjustment>,
+    request_id: String,
+    keep_reasoning: bool,
+    /// Gone once the end has been told.
+    meter: Option<Meter>,
+}
+
+impl std::fmt::Debug for MeteredStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MeteredStream").finish_non_exhaustive()
+    }
+}
+
+impl MeteredStream {
+    pub(crate) fn new(reply: VendorReply<BoxAnswerStream>, meter: Meter, keep_reasoning: bool) -> Self {
+        let VendorReply { value: events, adjustments, request_id } = reply;
+        Self { events, adjustments, request_id, keep_reasoning, meter: Some(meter) }
+    }
+
+    /// The event to pass on; `None` for one that the caller did not ask for.
+    fn translate(&mut self, event: StreamEvent) -> Option<Event> {
+        if event.commits()
+            && let Some(meter) = &mut self.meter
+        {
+            meter.content(tokens(&event));
+            meter.reported(self.events.vendor_usage());
+        }
+        match event {
+            StreamEvent::Text(text) => Some(Event::TextDelta(v1::TextDelta { text })),
+            StreamEvent::ToolCall(delta) => {
+                Some(Event::ToolCallDelta(convert::tool_call_delta_to_proto(delta)))
+            }
+            StreamEvent::Reasoning(delta) if self.keep_reasoning || delta.signature.is_some() => {
+                Some(Event::ReasoningDelta(convert::reasoning_delta_to_proto(delta)))
+            }
+            StreamEvent::Reasoning(_) => None,
+            StreamEvent::Done(completion) => {
+                self.meter.take().map(|meter| Event::Done(self.done(completion, meter)))
+            }
+        }
+    }
+
+    fn done(&mut self, completion: Completion, meter: Meter) -> v1::InvokeDone {
+        let mut usage = completion.usage;
+        if usage.source == UsageSource::Unknown {
+            usage = meter.estimate(meter.answer_tokens_so_far());
+        }
+        let facts = meter.answered(
+            usage,
+            completion.model,
+            std::mem::take(&mut self.request_id),
+            std::mem::take(&mut self.adjustments),
+            completion.finish_reason,
+        );
+        v1::InvokeDone {
+            finish_reason: convert::finish_reason_to_proto(completion.finish_reason) as i32,
+            vendor_finish_reason: completion.vendor_finish_reason,
+            facts: Some(facts),
+        }
+    }
+}
+
+impl Stream for MeteredStream {
+    type Item = Result<v1::StreamInvokeModelResponse, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        while this.meter.is_some() {
+            match ready!(this.events.as_mut().poll_next(cx)) {
+                Some(Ok(event)) => {
+                    if let Some(event) = this.translate(event) {
+                        return Poll::Ready(Some(Ok(v1::StreamInvokeModelResponse { event: Some(event) })));
+                    }
+                }
+                Some(Err(failure)) => {
+                    let usage = this.events.vendor_usage();
+                    return Poll::Ready(this.meter.take().map(|meter| Err(meter.fail(&failure, usage))));
+                }
+                None => this.meter = None,
+            }
+        }
+        Poll::Ready(None)
+    }
+}
+
+fn tokens(event: &StreamEvent) -> u64 {
+    match event {
+        StreamEvent::Text(text) => estimate_tokens(text),
+        StreamEvent::ToolCall(delta) => estimate_tokens(&delta.arguments),
+        StreamEvent::Reasoning(delta) => estimate_tokens(&delta.text),
+        StreamEvent::Done(_) => 0,
+    }
+}

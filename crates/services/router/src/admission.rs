@@ -1,0 +1,63 @@
+//! A request as it comes in: checked, named, and with its task's defaults.
+
+use signalbox_api::{convert, v1};
+use signalbox_kit::catalog::Catalog;
+use signalbox_quality::check_schema;
+use signalbox_types::{Failure, GenerateRequest, ResponseFormat};
+use std::time::Duration;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+/// The router's own deadline is this much before the caller's, so that the caller hears what was tried.
+const HEAD_START: Duration = Duration::from_millis(5);
+
+/// A request that may be planned.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    pub(crate) request: GenerateRequest,
+    /// When the caller's time is over.
+    pub(crate) deadline: Option<Instant>,
+    /// Time for one attempt.
+    pub(crate) attempt_timeout: Option<Duration>,
+}
+
+/// Checks a request and fills in what its task type says. `grpc_timeout`: what the transport's deadline leaves.
+pub(crate) fn admit(
+    wire: v1::GenerateRequest,
+    grpc_timeout: Option<Duration>,
+    catalog: &Catalog,
+    now: Instant,
+) -> Result<Admitted, Failure> {
+    let mut request = convert::generate_request_from_proto(wire)?;
+    check_schemas(&request)?;
+    if request.request_id.is_empty() {
+        request.request_id = Uuid::now_v7().to_string();
+    }
+    let mut attempt_timeout = None;
+    if let Some(task) = catalog.task_type(&request.task_type)? {
+        let prompt = &mut request.prompt;
+        prompt.sampling.temperature = prompt.sampling.temperature.or(task.temperature);
+        prompt.max_output_tokens = prompt.max_output_tokens.or(task.max_output_tokens);
+        prompt.reasoning_effort = prompt.reasoning_effort.or(task.reasoning_effort);
+        request.required_capabilities = request.required_capabilities.union(task.required_capabilities);
+        request.timeout = request.timeout.or(task.timeout);
+        attempt_timeout = task.attempt_timeout;
+    }
+    let transport = grpc_timeout.map(|timeout| timeout.saturating_sub(HEAD_START.min(timeout / 4)));
+    let timeout = [transport, request.timeout].into_iter().flatten().min();
+    Ok(Admitted { request, deadline: timeout.and_then(|timeout| now.checked_add(timeout)), attempt_timeout })
+}
+
+fn check_schemas(request: &GenerateRequest) -> Result<(), Failure> {
+    for (index, tool) in request.prompt.tools.iter().enumerate() {
+        if let Some(schema) = &tool.parameters {
+            let field = || format!("tools[{index}].parameters_schema");
+            check_schema(schema).map_err(|problem| Failure::invalid(field(), problem))?;
+        }
+    }
+    if let ResponseFormat::JsonSchema { schema, .. } = &request.prompt.response_format {
+        let field = "response_format.json_schema.schema";
+        check_schema(schema).map_err(|problem| Failure::invalid(field, problem))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Embeddings: one model, no failover to another, since vectors of different models cannot be compared.
+
+use crate::{route::RouteLog, service::Dependencies};
+use signalbox_api::{
+    convert,
+    status::{from_status, to_status},
+    v1::{self, provider_service_client::ProviderServiceClient},
+};
+use signalbox_kit::{Hop, catalog::Catalog, telemetry::trace::Span};
+use signalbox_pricing::Day;
+use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector};
+use std::time::Duration;
+use tokio::time::Instant;
+use tonic::{Request, Status};
+use uuid::Uuid;
+
+/// The alias used when a request names no model.
+const DEFAULT_ALIAS: &str = "embedding";
+
+pub(crate) async fn embed(
+    dependencies: &Dependencies,
+    mut adapter: ProviderServiceClient<Hop>,
+    mut wire: v1::EmbedRequest,
+    grpc_timeout: Option<Duration>,
+    started: Instant,
+    span: &Span,
+) -> Result<v1::EmbedResponse, Status> {
+    if wire.request_id.is_empty() {
+        wire.request_id = Uuid::now_v7().to_string();
+    }
+    let (selector, _) =
+        convert::embed_request_from_proto(wire.clone()).map_err(|failure| to_status(&failure))?;
+    let catalog = dependencies.config.catalog();
+    let model =
+        choose(dependencies, &catalog, selector, &wire.tenant_id).map_err(|failure| to_status(&failure))?;
+    let wanted = wire.timeout.and_then(convert::duration_from_proto);
+    let timeout = [wanted, grpc_timeout].into_iter().flatten().min();
+    let mut log = RouteLog::for_embedding(wire.request_id.clone(), started, &model, catalog.version());
+    let retries = catalog.failover().max_same_vendor_retries;
+    let mut cause = v1::attempt::Cause::FirstChoice;
+    for attempt in 0.. {
+        let request =
+            request(&wire, &model, timeout.map(|timeout| timeout.saturating_sub(started.elapsed())), span);
+        let status = match adapter.invoke_embedding(request).await {
+            Ok(answer) => {
+                let answer = answer.into_inner();
+                let served = log.served(&model, cause, answer.facts.unwrap_or_default());
+                return Ok(v1::EmbedResponse {
+                    request_id: wire.request_id,
+                    embeddings: answer.embeddings,
+                    usage: Some(served.usage),
+                    cost: Some(served.cost),
+                    route: Some(served.route),
+                });
+            }
+            Err(status) => status,
+        };
+        let failure = from_status(&status);
+        log.failed(&model, cause, &failure, &status);
+        let may_retry = failure.reason.retry_same_vendor() || failure.reason == ErrorReason::Unavailable;
+        if attempt >= retries || !may_retry {
+            return Err(log.failure(&failure));
+        }
+        cause = v1::attempt::Cause::Retry;
+        tokio::time::sleep(catalog.failover().quick_retry_delay.0).await;
+    }
+    Err(to_status(&Failure::new(ErrorReason::Internal, "attempts ended without an outcome")))
+}
+
+fn request(
+    wire: &v1::EmbedRequest,
+    model: &ModelRef,
+    left: Option<Duration>,
+    span: &Span,
+) -> Request<v1::InvokeEmbeddingRequest> {
+    let target = v1::Target { vendor: model.vendor.to_string(), model: model.model.to_string() };
+    let timeout = left.map(convert::duration_to_proto);
+    let mut request = Request::new(v1::InvokeEmbeddingRequest {
+        target: Some(target),
+        request: Some(wire.clone()),
+        timeout,
+    });
+    if let Some(left) = left {
+        request.set_timeout(left);
+    }
+    span.inject(request.metadata_mut().as_mut());
+    request
+}
+
+/// The first target that is configured, served, and an embedding model.
+fn choose(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    selector: ModelSelector,
+    tenant: &str,
+) -> Result<ModelRef, Failure> {
+    let selector = match selector {
+        ModelSelector::Unspecified => ModelSelector::Alias(DEFAULT_ALIAS.to_owned()),
+        named => named,
+    };
+    let day = Day::of(dependencies.clock.now());
+    let targets = catalog.resolve(&selector, "", tenant, day)?;
+    let usable = |target: &&ModelRef| {
+        dependencies.vendors.has(&target.vendor)
+            && catalog.model(target).is_some_and(|model| {
+                model.lifecycle.served_on(day) && model.facts.capabilities.has(Capability::Embeddings)
+            })
+    };
+    targets.iter().find(usable).cloned().ok_or_else(|| {
+        let message = format!("`{selector}` leads to no embedding model whose vendor is configured");
+        Failure::new(ErrorReason::NoCapableModel, message)
+    })
+}

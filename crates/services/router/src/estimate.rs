@@ -1,0 +1,48 @@
+//! What a request would cost, without calling anyone.
+
+use crate::{admission, plan, service::Dependencies};
+use signalbox_api::{convert::cost_to_proto, status::to_status, v1};
+use signalbox_kit::catalog::Catalog;
+use signalbox_pricing::Day;
+use signalbox_types::{ModelRef, Money};
+use tokio::time::Instant;
+use tonic::Status;
+
+pub(crate) fn estimate(
+    dependencies: &Dependencies,
+    request: v1::GenerateRequest,
+) -> Result<v1::EstimateCostResponse, Status> {
+    let catalog = dependencies.config.catalog();
+    let admitted =
+        admission::admit(request, None, &catalog, Instant::now()).map_err(|failure| to_status(&failure))?;
+    let planned = plan::make(dependencies, &catalog, &admitted, false)
+        .map_err(|refused| to_status(&refused.failure))?;
+    let day = Day::of(dependencies.clock.now());
+    let mut dearest = Some(Money::ZERO);
+    let mut candidates = Vec::with_capacity(planned.candidates.len());
+    for model in &planned.candidates {
+        let most = most_output(&catalog, model, admitted.request.prompt.max_output_tokens);
+        let cost = catalog.prices().worst_case(model, planned.prompt_tokens, most, day);
+        // One unknown price makes the worst case unknown: it is not zero.
+        dearest = dearest.zip(cost).map(|(dearest, cost)| dearest.max(cost));
+        candidates.push(v1::CandidateEstimate {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+            prompt_tokens: planned.prompt_tokens,
+            max_output_tokens: most,
+            worst_case: Some(cost_to_proto(cost, catalog.prices().price_version())),
+        });
+    }
+    let worst_case = Some(cost_to_proto(dearest, catalog.prices().price_version()));
+    Ok(v1::EstimateCostResponse { candidates, worst_case })
+}
+
+/// The most a model could answer with.
+fn most_output(catalog: &Catalog, model: &ModelRef, wanted: Option<u32>) -> u64 {
+    let limit = catalog.model(model).map_or(0, |known| known.facts.max_output_tokens);
+    match wanted {
+        Some(wanted) if limit == 0 => u64::from(wanted),
+        Some(wanted) => u64::from(wanted.min(limit)),
+        None => u64::from(limit),
+    }
+}

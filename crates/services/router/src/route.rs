@@ -1,0 +1,135 @@
+//! The record of a request's way: every attempt, and what it all cost.
+
+use crate::plan::Planned;
+use signalbox_api::{convert, status, v1};
+use signalbox_types::{Failure, ModelRef};
+use tokio::time::Instant;
+use tonic::Status;
+
+/// Builds the `route` of an answer, or the `RouteFailure` of a failed request, as attempts come in.
+#[derive(Debug)]
+pub(crate) struct RouteLog {
+    request_id: String,
+    started: Instant,
+    decision: v1::Decision,
+    attempts: Vec<v1::Attempt>,
+}
+
+/// What the vendor that served told of its call.
+pub(crate) struct Served {
+    pub(crate) usage: v1::TokenUsage,
+    pub(crate) cost: v1::Cost,
+    pub(crate) route: v1::Route,
+}
+
+impl RouteLog {
+    pub(crate) fn new(request_id: String, started: Instant, planned: &mut Planned) -> Self {
+        let decision = std::mem::take(&mut planned.decision);
+        Self { request_id, started, decision, attempts: Vec::with_capacity(1) }
+    }
+
+    /// The log of an embedding request, which has one candidate.
+    pub(crate) fn for_embedding(
+        request_id: String,
+        started: Instant,
+        model: &ModelRef,
+        catalog: &str,
+    ) -> Self {
+        let candidate = v1::Candidate {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+            ..Default::default()
+        };
+        let decision = v1::Decision {
+            requested: format!("model:{model}"),
+            candidates: vec![candidate],
+            catalog_version: catalog.to_owned(),
+        };
+        Self { request_id, started, decision, attempts: Vec::with_capacity(1) }
+    }
+
+    /// An attempt failed. The adapter's account of it is in the status, where it got that far.
+    pub(crate) fn failed(
+        &mut self,
+        model: &ModelRef,
+        cause: v1::attempt::Cause,
+        failure: &Failure,
+        status: &Status,
+    ) {
+        let call = status::detail::<v1::CallFailure>(status).unwrap_or_default();
+        self.attempts.push(v1::Attempt {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+            error_reason: failure.reason.name().to_owned(),
+            error_message: failure.message.clone(),
+            vendor_status: call.vendor_status,
+            cause: cause as i32,
+            latency: call.latency,
+            usage: call.usage,
+            cost: call.cost,
+            vendor_request_id: call.vendor_request_id,
+        });
+    }
+
+    /// An attempt served; closes the log.
+    pub(crate) fn served(
+        mut self,
+        model: &ModelRef,
+        cause: v1::attempt::Cause,
+        facts: v1::CallFacts,
+    ) -> Served {
+        let usage = facts.usage.unwrap_or_default();
+        let cost = facts.cost.unwrap_or_default();
+        let before_this = facts.latency.and_then(convert::duration_from_proto).unwrap_or_default();
+        let first_token = facts.time_to_first_token.and_then(convert::duration_from_proto);
+        self.attempts.push(v1::Attempt {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+            cause: cause as i32,
+            latency: facts.latency,
+            usage: Some(usage),
+            cost: Some(cost.clone()),
+            vendor_request_id: facts.vendor_request_id,
+            ..Default::default()
+        });
+        let latency = self.started.elapsed();
+        let time_to_first_token = first_token.map(|first| latency.saturating_sub(before_this) + first);
+        let route = v1::Route {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+            served_model: facts.served_model,
+            total_cost: Some(self.total_cost()),
+            attempts: self.attempts,
+            decision: Some(self.decision),
+            simulated: facts.simulated,
+            adjustments: facts.adjustments,
+            latency: Some(convert::duration_to_proto(latency)),
+            time_to_first_token: time_to_first_token.map(convert::duration_to_proto),
+            ..Default::default()
+        };
+        Served { usage, cost, route }
+    }
+
+    /// The request failed: what the caller is told.
+    pub(crate) fn failure(self, failure: &Failure) -> Status {
+        let mut failure = failure.clone();
+        if self.attempts.len() > 1 {
+            failure.message = format!("{} (after {} attempts)", failure.message, self.attempts.len());
+        }
+        let total_cost = self.total_cost();
+        let Self { request_id, decision, attempts, .. } = self;
+        let detail =
+            v1::RouteFailure { request_id, attempts, decision: Some(decision), total_cost: Some(total_cost) };
+        status::to_status_with(&failure, vec![status::any(&detail)])
+    }
+
+    fn total_cost(&self) -> v1::Cost {
+        let mut total = v1::Cost::default();
+        for cost in self.attempts.iter().filter_map(|attempt| attempt.cost.as_ref()) {
+            total.nano_eur = total.nano_eur.saturating_add(cost.nano_eur);
+            total.unknown |= cost.unknown;
+            total.price_version.clone_from(&cost.price_version);
+        }
+        total
+    }
+}

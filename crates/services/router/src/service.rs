@@ -1,0 +1,224 @@
+//! The handlers.
+
+use crate::{
+    SharedHolds, admission, attempts::Run, catalog_pages, embed, estimate, metrics::RequestTimer, plan,
+    stream::AnswerStream, vendors::ConfiguredVendors,
+};
+use signalbox_api::{
+    status::{self, grpc_timeout, to_status, unimplemented},
+    v1::{
+        self, provider_service_client::ProviderServiceClient, router_service_server::RouterService,
+        stream_invoke_model_response::Event,
+    },
+};
+use signalbox_kit::{Clock, Hop, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_types::{ErrorReason, Failure};
+use std::sync::Arc;
+use tokio::time::Instant;
+use tonic::{Request, Response, Status, Streaming};
+
+/// What the router works with.
+#[derive(Debug, Clone)]
+pub struct Dependencies {
+    /// Models and names.
+    pub config: Arc<ConfigHandle>,
+    /// The way to the adapter.
+    pub adapter: Hop,
+    /// Vendors that the adapter can reach.
+    pub vendors: ConfiguredVendors,
+    /// Models whose vendors asked to wait.
+    pub holds: SharedHolds,
+    /// Wall time, for prices and shutdown dates.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// [`RouterService`] over one adapter role.
+#[derive(Debug)]
+pub struct Router {
+    dependencies: Dependencies,
+    adapter: ProviderServiceClient<Hop>,
+}
+
+impl Router {
+    pub(crate) fn new(dependencies: Dependencies, max_message_bytes: usize) -> Self {
+        let adapter = ProviderServiceClient::new(dependencies.adapter.clone())
+            .max_decoding_message_size(max_message_bytes)
+            .max_encoding_message_size(max_message_bytes);
+        Self { dependencies, adapter }
+    }
+
+    /// Checks, plans, and is ready for the first attempt.
+    fn begin(
+        &self,
+        wire: v1::GenerateRequest,
+        grpc_timeout: Option<std::time::Duration>,
+        stream: bool,
+        started: Instant,
+        span: &Span,
+    ) -> Result<Run, Status> {
+        let catalog = self.dependencies.config.catalog();
+        let admitted =
+            admission::admit(wire, grpc_timeout, &catalog, started).map_err(|failure| to_status(&failure))?;
+        let planned =
+            plan::make(&self.dependencies, &catalog, &admitted, stream).map_err(|(failure, decision)| {
+                let request_id = admitted.request.request_id.clone();
+                let detail = v1::RouteFailure { request_id, decision: Some(decision), ..Default::default() };
+                status::to_status_with(&failure, vec![status::any(&detail)])
+            })?;
+        Ok(Run::new(&self.dependencies, &catalog, admitted, planned, started, span.clone()))
+    }
+
+    async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
+        loop {
+            match self.adapter.clone().invoke_model(run.request()).await {
+                Ok(answer) => return Ok(whole_answer(run, answer.into_inner())),
+                Err(status) => run = run.after(status).await?,
+            }
+        }
+    }
+
+    /// Makes attempts until one has sent its first event. Before that nothing has reached the client.
+    async fn commit(
+        &self,
+        mut run: Run,
+    ) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>, Run), Status> {
+        loop {
+            let request =
+                run.request().map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
+            let failed = match self.adapter.clone().stream_invoke_model(request).await {
+                Ok(answer) => {
+                    let mut events = answer.into_inner();
+                    match first_event(&mut events).await {
+                        Ok(event) => return Ok((event, events, run)),
+                        Err(status) => status,
+                    }
+                }
+                Err(status) => status,
+            };
+            run = run.after(failed).await?;
+        }
+    }
+}
+
+async fn first_event(events: &mut Streaming<v1::StreamInvokeModelResponse>) -> Result<Event, Status> {
+    while let Some(message) = events.message().await? {
+        if let Some(event) = message.event {
+            return Ok(event);
+        }
+    }
+    Err(to_status(&Failure::new(ErrorReason::StreamTruncated, "the adapter's stream ended before it began")))
+}
+
+fn whole_answer(run: Run, answer: v1::InvokeModelResponse) -> v1::GenerateResponse {
+    let (request_id, served) = run.served(answer.facts.unwrap_or_default());
+    v1::GenerateResponse {
+        request_id,
+        content: answer.content,
+        finish_reason: answer.finish_reason,
+        vendor_finish_reason: answer.vendor_finish_reason,
+        usage: Some(served.usage),
+        cost: Some(served.cost),
+        route: Some(served.route),
+    }
+}
+
+#[tonic::async_trait]
+impl RouterService for Router {
+    type StreamGenerateStream = AnswerStream;
+
+    async fn generate(
+        &self,
+        request: Request<v1::GenerateRequest>,
+    ) -> Result<Response<v1::GenerateResponse>, Status> {
+        let started = Instant::now();
+        let timer = RequestTimer::start("Generate", started);
+        let span = Span::server("signalbox.v1.RouterService/Generate", request.metadata().as_ref());
+        let timeout = grpc_timeout(request.metadata().as_ref());
+        let answer = match self.begin(request.into_inner(), timeout, false, started, &span) {
+            Ok(run) => self.answer(run).await,
+            Err(status) => Err(status),
+        };
+        close(answer.as_ref().err(), timer, &span);
+        answer.map(Response::new)
+    }
+
+    async fn stream_generate(
+        &self,
+        request: Request<v1::StreamGenerateRequest>,
+    ) -> Result<Response<AnswerStream>, Status> {
+        let started = Instant::now();
+        let timer = RequestTimer::start("StreamGenerate", started);
+        let span = Span::server("signalbox.v1.RouterService/StreamGenerate", request.metadata().as_ref());
+        let timeout = grpc_timeout(request.metadata().as_ref());
+        let request = request.into_inner().request.unwrap_or_default();
+        let committed = match self.begin(request, timeout, true, started, &span) {
+            Ok(run) => self.commit(run).await,
+            Err(status) => Err(status),
+        };
+        match committed {
+            Ok((first, events, run)) => Ok(Response::new(AnswerStream::new(first, events, run, timer, span))),
+            Err(status) => {
+                close(Some(&status), timer, &span);
+                Err(status)
+            }
+        }
+    }
+
+    async fn estimate_cost(
+        &self,
+        request: Request<v1::EstimateCostRequest>,
+    ) -> Result<Response<v1::EstimateCostResponse>, Status> {
+        let request = request.into_inner().request.unwrap_or_default();
+        estimate::estimate(&self.dependencies, request).map(Response::new)
+    }
+
+    async fn explain_route(
+        &self,
+        _: Request<v1::ExplainRouteRequest>,
+    ) -> Result<Response<v1::ExplainRouteResponse>, Status> {
+        Err(unimplemented("RouterService.ExplainRoute"))
+    }
+
+    async fn embed(&self, request: Request<v1::EmbedRequest>) -> Result<Response<v1::EmbedResponse>, Status> {
+        let started = Instant::now();
+        let timer = RequestTimer::start("Embed", started);
+        let span = Span::server("signalbox.v1.RouterService/Embed", request.metadata().as_ref());
+        let timeout = grpc_timeout(request.metadata().as_ref());
+        let answer = embed::embed(
+            &self.dependencies,
+            self.adapter.clone(),
+            request.into_inner(),
+            timeout,
+            started,
+            &span,
+        )
+        .await;
+        close(answer.as_ref().err(), timer, &span);
+        answer.map(Response::new)
+    }
+
+    async fn list_models(
+        &self,
+        request: Request<v1::ListModelsRequest>,
+    ) -> Result<Response<v1::ListModelsResponse>, Status> {
+        catalog_pages::list(&self.dependencies, &request.into_inner()).map(Response::new)
+    }
+
+    async fn get_model(
+        &self,
+        request: Request<v1::GetModelRequest>,
+    ) -> Result<Response<v1::GetModelResponse>, Status> {
+        catalog_pages::get(&self.dependencies, &request.into_inner().name).map(Response::new)
+    }
+}
+
+fn close(failed: Option<&Status>, timer: RequestTimer, span: &Span) {
+    match failed {
+        None => timer.answered(),
+        Some(status) => {
+            span.fail(status::from_status(status).reason.name());
+            timer.failed(status);
+        }
+    }
+    span.end();
+}
