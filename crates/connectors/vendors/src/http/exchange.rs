@@ -11,13 +11,18 @@ use ::http::HeaderMap;
 use bytes::Bytes;
 use signalbox_ports::BoxAnswerStream;
 use signalbox_types::{ErrorReason, Failure};
-use std::{sync::Arc, time::SystemTime};
-use tokio::time::{Instant, timeout_at};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Most bytes of a whole answer.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 /// Most bytes of a failure's body that are looked at.
 const FAILURE_LIMIT: usize = 1024 * 1024;
+/// How long a failure's body is waited for: its status is here, and another vendor may be waiting to be asked.
+const FAILURE_TIME: Duration = Duration::from_secs(1);
 /// Where vendors put their id of a request: OpenAI and xAI the first, Anthropic the second.
 const REQUEST_ID_HEADERS: [&str; 2] = ["x-request-id", "request-id"];
 
@@ -74,7 +79,7 @@ impl Exchange {
     /// What a status that is no success means. As much of the body as came will do: the status says the most.
     pub(super) async fn into_failure(mut self, codec: &dyn Codec, now: SystemTime) -> Failure {
         let mut body = Whole::default();
-        let _ = self.read(&mut body, FAILURE_LIMIT).await;
+        let _ = timeout(FAILURE_TIME, self.read(&mut body, FAILURE_LIMIT)).await;
         let status = self.response.status().as_u16();
         let head = ResponseHead { status, headers: self.response.headers(), now };
         let mut failure = self.origin.sign(codec.decode_failure(head, body.as_slice()));

@@ -96,6 +96,13 @@ async fn a_failure_status_counts_even_where_its_body_breaks_off() {
 }
 
 #[tokio::test]
+async fn a_failure_status_is_told_though_its_body_never_comes() {
+    let head = "HTTP/1.1 503 X\r\ncontent-length: 100\r\n\r\nover";
+    let failure = failure_of([Act::Send(head.to_owned()), Act::Hang]).await;
+    assert_eq!((failure.vendor_status, failure.message.as_str()), (Some(503), "503 over"));
+}
+
+#[tokio::test]
 async fn redirects_are_not_followed() {
     let redirect = "HTTP/1.1 307 X\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n";
     assert_eq!(failure_of([Act::Send(redirect.to_owned())]).await.vendor_status, Some(307));

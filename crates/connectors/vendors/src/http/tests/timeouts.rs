@@ -2,7 +2,7 @@
 
 use super::*;
 
-const SHORT: Duration = Duration::from_millis(50);
+const SHORT: Duration = Duration::from_millis(200);
 
 fn timeouts(change: impl FnOnce(&mut Timeouts)) -> impl FnOnce(&str) -> HttpVendor {
     move |url| {
@@ -22,7 +22,7 @@ async fn a_vendor_that_never_answers_costs_one_first_byte_timeout_and_its_connec
     let mut server = Server::start([Act::Hang]).await;
     let vendor = timeouts(|timeouts| timeouts.first_byte = SHORT)(&server.url);
     let failure = generate(&vendor).await.unwrap_err();
-    assert_timeout(&failure, "no answer within 50ms (first_byte timeout)");
+    assert_timeout(&failure, "no answer within 200ms (first_byte timeout)");
     server.client_gone().await;
     assert_eq!(server.accepted(), 1);
 }
@@ -33,7 +33,7 @@ async fn a_stream_that_says_only_its_head_runs_into_the_first_byte_timeout() {
     let vendor = timeouts(|timeouts| timeouts.first_byte = SHORT)(&server.url);
     let (events, failure) = events(stream(&vendor).await).await;
     assert!(events.is_empty());
-    assert_timeout(&failure.unwrap(), "no answer within 50ms (first_byte timeout)");
+    assert_timeout(&failure.unwrap(), "no answer within 200ms (first_byte timeout)");
     server.client_gone().await;
 }
 
@@ -43,7 +43,7 @@ async fn a_stream_that_stands_still_runs_into_the_idle_timeout_after_its_events(
     let vendor = timeouts(|timeouts| timeouts.idle = SHORT)(&server.url);
     let (events, failure) = events(stream(&vendor).await).await;
     assert_eq!(events, ["one"]);
-    assert_timeout(failure.as_ref().unwrap(), "the answer stood still for 50ms (idle timeout)");
+    assert_timeout(failure.as_ref().unwrap(), "the answer stood still for 200ms (idle timeout)");
     assert_eq!(failure.unwrap().vendor_request_id, "req-1");
     server.client_gone().await;
 }
@@ -53,7 +53,7 @@ async fn an_answer_that_stands_still_runs_into_the_idle_timeout() {
     let server = Server::start([chunked(), chunk("one\n"), Act::Hang]).await;
     let vendor = timeouts(|timeouts| timeouts.idle = SHORT)(&server.url);
     let failure = generate(&vendor).await.unwrap_err();
-    assert_timeout(&failure, "the answer stood still for 50ms (idle timeout)");
+    assert_timeout(&failure, "the answer stood still for 200ms (idle timeout)");
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_stream_that_never_ends_runs_into_the_total_timeout() {
     let vendor = timeouts(|timeouts| timeouts.total = SHORT)(&server.url);
     let (events, failure) = events(stream(&vendor).await).await;
     assert!(!events.is_empty());
-    assert_timeout(&failure.unwrap(), "the call took longer than 50ms (total timeout)");
+    assert_timeout(&failure.unwrap(), "the call took longer than 200ms (total timeout)");
     server.client_gone().await;
 }
 
@@ -72,7 +72,7 @@ async fn the_callers_own_time_holds_where_it_is_shorter() {
     let vendor = vendor(config(&server.url));
     let hurried = VendorTarget { timeout: Some(SHORT), ..target() };
     let failure = vendor.generate(hurried, &prompt()).await.unwrap_err();
-    assert_timeout(&failure, "the call took longer than 50ms (total timeout)");
+    assert_timeout(&failure, "the call took longer than 200ms (total timeout)");
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn a_handshake_that_never_ends_runs_into_the_connect_timeout() {
     let url = format!("https://{}", listener.local_addr().unwrap());
     let vendor = timeouts(|timeouts| timeouts.connect = SHORT)(&url);
     let failure = generate(&vendor).await.unwrap_err();
-    assert_timeout(&failure, "no connection within 50ms (connect timeout)");
+    assert_timeout(&failure, "no connection within 200ms (connect timeout)");
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn time_to_connect_is_not_taken_from_the_time_for_the_first_byte() {
         timeouts.connect = SHORT;
     })(&url);
     let failure = generate(&vendor).await.unwrap_err();
-    assert_timeout(&failure, "no connection within 50ms (connect timeout)");
+    assert_timeout(&failure, "no connection within 200ms (connect timeout)");
 }
 
 #[tokio::test]
