@@ -2,7 +2,10 @@
 //! and the golden files run exactly what production runs.
 
 use crate::{anthropic, gemini, ollama, openai, xai};
-use signalbox_types::{Adjustment, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt, StreamEvent, TokenUsage, VendorKind};
+use signalbox_types::{
+    Adjustment, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt, StreamEvent,
+    TokenUsage, VendorKind,
+};
 use std::time::SystemTime;
 
 /// What a translation is made for.
@@ -63,13 +66,21 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure;
 
     /// The request for vectors.
-    fn encode_embed(&self, context: EncodeContext<'_>, request: &EmbedRequest) -> Result<EncodedCall, Failure>;
+    fn encode_embed(
+        &self,
+        context: EncodeContext<'_>,
+        request: &EmbedRequest,
+    ) -> Result<EncodedCall, Failure>;
 
     /// Reads vectors.
     fn decode_embed(&self, body: &[u8]) -> Result<EmbeddingAnswer, Failure>;
 
     /// The request for a token count; `None` where the vendor has no such endpoint.
-    fn encode_count_tokens(&self, context: EncodeContext<'_>, prompt: &Prompt) -> Result<Option<EncodedCall>, Failure>;
+    fn encode_count_tokens(
+        &self,
+        context: EncodeContext<'_>,
+        prompt: &Prompt,
+    ) -> Result<Option<EncodedCall>, Failure>;
 
     /// Reads a token count.
     fn decode_count_tokens(&self, body: &[u8]) -> Result<u64, Failure>;

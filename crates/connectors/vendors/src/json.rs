@@ -2,12 +2,22 @@
 
 use base64::{display::Base64Display, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde_json::{error::Category, value::RawValue};
 use signalbox_types::{ErrorReason, Failure, ToolCall};
 
 /// Reads a vendor's JSON.
 pub(crate) fn read<'a, T: Deserialize<'a>>(vendor: &str, body: &'a [u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body).map_err(|error| unreadable(vendor, error))
+    serde_json::from_slice(body).map_err(|error| unreadable(vendor, problem(&error)))
+}
+
+/// Where it is wrong, and not what is there: that may be a part of the answer.
+fn problem(error: &serde_json::Error) -> String {
+    let problem = match error.classify() {
+        Category::Data => "a field is missing or of another type",
+        Category::Eof => "it ends too early",
+        Category::Syntax | Category::Io => "it is no JSON",
+    };
+    format!("{problem}, at line {} column {}", error.line(), error.column())
 }
 
 /// An answer that is not what the vendor's format promises.

@@ -234,6 +234,13 @@ fn what_is_no_json_is_a_bad_response() {
 }
 
 #[test]
+fn an_unreadable_answer_is_not_shown_in_the_message() {
+    let failure = decode(VendorKind::Openai, r#"{"choices":"a private letter"}"#).unwrap_err();
+    assert_eq!(failure.reason, ErrorReason::VendorBadResponse);
+    assert!(!failure.message.contains("private"), "{}", failure.message);
+}
+
+#[test]
 fn usage_on_several_chunks_is_the_last_and_an_absent_one_is_unknown() {
     let usage = |count: u32| {
         let counts = format!(r#""prompt_tokens":7,"completion_tokens":{count}"#);

@@ -25,8 +25,8 @@ pub(super) struct Response<'a> {
     error: Option<ErrorObject<'a>>,
     #[serde(borrow)]
     incomplete_details: Option<Incomplete<'a>>,
-    #[serde(borrow, default)]
-    output: Vec<OutputItem<'a>>,
+    #[serde(borrow)]
+    output: Option<Vec<OutputItem<'a>>>,
     pub(super) usage: Option<Usage>,
 }
 
@@ -115,7 +115,7 @@ impl Response<'_> {
 pub(in super::super) fn decode(dialect: &Dialect, body: &[u8]) -> Result<ModelAnswer, Failure> {
     let mut response: Response<'_> = json::read(dialect.name, body)?;
     let (mut parts, mut calls, mut refused) = (Vec::new(), 0, false);
-    for item in std::mem::take(&mut response.output) {
+    for item in response.output.take().into_iter().flatten() {
         match item.kind.as_str() {
             "message" => refused |= push_texts(item, &mut parts),
             "reasoning" => parts.extend(reasoning(dialect, item)),
