@@ -1,0 +1,60 @@
+//! A request to a vendor, as its simulation sees it.
+
+use crate::fault::Quirks;
+use crate::problem::{Kind, Problem};
+use crate::seed::Seed;
+use http::{HeaderMap, Method};
+use serde_json::Value;
+use std::time::SystemTime;
+
+/// The key that no vendor accepts.
+const BAD_KEY: &str = "bad-key";
+
+/// A request to a vendor.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'a Method,
+    /// Path below the vendor's prefix, as in `/v1/models`.
+    pub(crate) path: &'a str,
+    pub(crate) query: &'a str,
+    pub(crate) headers: &'a HeaderMap,
+    /// The JSON body, or what is wrong with it.
+    pub(crate) body: Result<Value, String>,
+    /// The model, without a fault suffix; empty where none was named.
+    pub(crate) model: String,
+    pub(crate) seed: Seed,
+    pub(crate) quirks: Quirks,
+    pub(crate) now: SystemTime,
+}
+
+impl Call<'_> {
+    /// A header's text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// A parameter of the query.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// The key of an `Authorization: Bearer` header.
+    pub(crate) fn bearer(&self) -> Option<&str> {
+        self.header("authorization")?.strip_prefix("Bearer ").map(str::trim)
+    }
+
+    /// The body.
+    pub(crate) fn json(&self) -> Result<&Value, Problem> {
+        let body = self.body.as_ref().map_err(|message| Problem::invalid(message.clone()))?;
+        body.is_object().then_some(body).ok_or_else(|| Problem::invalid("the body must be a JSON object"))
+    }
+}
+
+/// Accepts any key but an empty one and `bad-key`.
+pub(crate) fn check_key(key: Option<&str>) -> Result<(), Problem> {
+    match key {
+        None | Some("") => Err(Problem::new(Kind::NoKey)),
+        Some(BAD_KEY) => Err(Problem::new(Kind::BadKey)),
+        Some(_) => Ok(()),
+    }
+}

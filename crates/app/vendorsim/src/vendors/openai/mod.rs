@@ -1,0 +1,103 @@
+//! OpenAI, and servers that speak its chat completions.
+
+pub(crate) mod ask;
+pub(crate) mod chat;
+pub(crate) mod embeddings;
+pub(crate) mod errors;
+pub(crate) mod models;
+pub(crate) mod responses;
+mod responses_ask;
+mod responses_stream;
+mod rules;
+pub(crate) mod stream;
+pub(crate) mod usage;
+
+use crate::answer;
+use crate::call::{Call, check_key};
+use crate::json;
+use crate::problem::{Kind, Problem};
+use crate::reply::Reply;
+use serde_json::json;
+
+/// Whose variant of the format is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Openai,
+    Compatible,
+    Xai,
+}
+
+/// OpenAI's answer.
+pub(crate) fn answer(call: &Call<'_>) -> Reply {
+    let reply = route(call).unwrap_or_else(|problem| errors::reply(call, &problem));
+    reply.headers(&[
+        ("openai-version", "2020-10-01"),
+        ("openai-processing-ms", "1"),
+        ("x-request-id", &call.seed.id("req_", 0)),
+        ("x-ratelimit-limit-requests", "500"),
+        ("x-ratelimit-limit-tokens", "30000"),
+    ])
+}
+
+/// The answer of a compatible server: no key is needed, any model is served and nothing is refused by model.
+pub(crate) fn answer_compatible(call: &Call<'_>) -> Reply {
+    route_compatible(call).unwrap_or_else(|problem| errors::reply(call, &problem))
+}
+
+/// OpenAI's refusal.
+pub(crate) fn refuse(call: &Call<'_>, problem: &Problem) -> Reply {
+    errors::reply(call, problem)
+}
+
+fn route(call: &Call<'_>) -> Result<Reply, Problem> {
+    check_key(call.bearer())?;
+    match (call.method.as_str(), call.path) {
+        ("POST", "/v1/chat/completions") => {
+            rules::check_chat(call)?;
+            complete(call, Dialect::Openai)
+        }
+        ("POST", "/v1/responses") => {
+            rules::check_responses(call)?;
+            responses::answer(call)
+        }
+        ("POST", "/v1/responses/input_tokens") => {
+            let ask = responses_ask::read(call)?;
+            Ok(Reply::json(
+                200,
+                &json!({"object": "response.input_tokens", "input_tokens": ask.prompt_tokens}),
+            ))
+        }
+        ("POST", "/v1/embeddings") => embeddings::answer(call, models::embedding_dimensions(&call.model)),
+        ("GET", "/v1/models") => Ok(Reply::json(200, &models::list())),
+        ("GET", path) if path.starts_with("/v1/models/") => models::one(&path["/v1/models/".len()..]),
+        _ => Err(unknown_path(call)),
+    }
+}
+
+fn route_compatible(call: &Call<'_>) -> Result<Reply, Problem> {
+    if call.bearer().is_some() {
+        check_key(call.bearer())?;
+    }
+    match (call.method.as_str(), call.path) {
+        ("POST", "/v1/chat/completions") => complete(call, Dialect::Compatible),
+        ("POST", "/v1/embeddings") => embeddings::answer(call, Some(384)),
+        ("GET", "/v1/models") => Ok(Reply::json(200, &models::list_compatible())),
+        ("GET", "/health") => Ok(Reply::json(200, &json!({"status": "ok"}))),
+        _ => Err(unknown_path(call)),
+    }
+}
+
+/// A chat completion, whole or streamed.
+pub(crate) fn complete(call: &Call<'_>, dialect: Dialect) -> Result<Reply, Problem> {
+    let ask = ask::read(call, dialect)?;
+    let answer = answer::answer(&ask);
+    Ok(if json::flag(call.json()?, "stream") {
+        stream::render(call, dialect, &answer)
+    } else {
+        chat::render(call, dialect, &answer)
+    })
+}
+
+fn unknown_path(call: &Call<'_>) -> Problem {
+    Problem::new(Kind::NoPath).saying(format!("Invalid URL ({} {})", call.method, call.path))
+}
