@@ -113,6 +113,11 @@ impl Catalog {
         }
     }
 
+    /// A vendor entry as configured.
+    pub fn vendor(&self, name: &str) -> Option<&VendorConfig> {
+        self.vendors.get(name)
+    }
+
     /// Every listed model, by name.
     pub fn models(&self) -> &[CatalogModel] {
         &self.models

@@ -1,7 +1,7 @@
 //! Which vendors are real, which are simulated, and what is needed to call them.
 
 use super::Catalog;
-use crate::config::{BaseUrl, Environment, KeySource, Secret, TimeoutsConfig, VendorConfig};
+use crate::config::{BaseUrl, Environment, KeySource, Secret, TimeoutsConfig, VendorConfig, is_http_url};
 use signalbox_types::VendorKind;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -128,7 +128,10 @@ fn base_url(vendor: &VendorConfig, env: &Environment) -> Option<String> {
         VendorKind::Ollama => ollama_url(written),
         _ => written.to_owned(),
     };
-    Some(url.trim_end_matches('/').to_owned())
+    // Paths begin with the version, which many write as the end of the address.
+    let url = url.trim_end_matches('/');
+    let url = url.strip_suffix("/v1").unwrap_or(url).trim_end_matches('/');
+    is_http_url(url).then(|| url.to_owned())
 }
 
 /// `OLLAMA_HOST` is also what an Ollama server binds to: scheme and port may be missing, and the address may be the

@@ -244,8 +244,9 @@ fn what_is_missing(vendor: &VendorConfig) -> String {
         Some(BaseUrl::Environment(names)) => Some(names.env.as_slice().join(" or ")),
         _ => None,
     };
-    match url.or(key) {
-        Some(variable) => format!("the environment has no {variable}"),
-        None => "it has neither a key nor an address of its own".to_owned(),
+    match (url, key) {
+        (Some(variable), _) => format!("the environment has no http or https address in {variable}"),
+        (None, Some(variable)) => format!("the environment has no {variable}"),
+        (None, None) => "it has neither a key nor an address of its own".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Config, ConfigErrors, Environment, KeySource, Located, Origin, Position, Problem, Secret, check,
     overlay::overlay,
-    prune,
+    prune, schema,
     shape::convert,
     tree::{Cursor, Node, Value as Yaml, parse},
 };
@@ -117,7 +117,7 @@ fn read(
 /// The typed configuration of a tree of the right shape.
 fn typed(tree: &Node, problems: &mut Vec<Problem>) -> Option<Config> {
     let root = Cursor::root(tree);
-    let json = convert(&root, &json_schema(), problems);
+    let json = convert(&root, &schema::whole(), problems);
     if !problems.is_empty() {
         return None;
     }
@@ -142,9 +142,4 @@ fn read_keys(config: &Config, root: &Cursor<'_>, warnings: &mut Vec<Problem>) ->
         }
     }
     keys
-}
-
-/// The JSON Schema of the file.
-pub fn json_schema() -> serde_json::Value {
-    schemars::schema_for!(Config).to_value()
 }

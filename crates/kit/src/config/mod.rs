@@ -14,6 +14,7 @@ mod overlay;
 mod problem;
 mod prune;
 mod sanity;
+mod schema;
 mod shape;
 mod tree;
 mod values;
@@ -26,12 +27,14 @@ pub use file::{
     Config, ExchangeRateConfig, Extends, FailoverConfig, LogFormat, PeersConfig, ServerConfig,
     TelemetryConfig,
 };
-pub use load::{Loaded, json_schema, load, load_text};
+pub use load::{Loaded, load, load_text};
 pub use models::{
     AliasConfig, ModelConfig, ParametersConfig, PriceConfig, PriceStepConfig, TargetName, TaskTypeConfig,
     TenantConfig, TiersConfig,
 };
 pub use problem::{ConfigErrors, Located, Origin, Position, Problem};
+pub use schema::json_schema;
+pub(crate) use values::is_http_url;
 pub use values::{Date, Decimal, HumanDuration, OneOrMany};
 pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig};
 pub use watch::{ConfigHandle, ReloadStatus};

@@ -10,6 +10,7 @@ use super::{
 use signalbox_types::ModelRef;
 
 pub(super) fn drop_dangling_defaults(config: &mut Config, root: &Cursor<'_>) {
+    drop_overruled_choices(config, root);
     drop_models(config, root);
     drop_targets(config, root);
     drop_references(config, root);
@@ -17,6 +18,25 @@ pub(super) fn drop_dangling_defaults(config: &mut Config, root: &Cursor<'_>) {
 
 fn built_in(cursor: &Cursor<'_>) -> bool {
     cursor.node.is_none_or(|Node { at, .. }| at.origin == Origin::BuiltIn)
+}
+
+/// Of two fields that exclude each other, the file's one wins over the built-in one.
+fn drop_overruled_choices(config: &mut Config, root: &Cursor<'_>) {
+    for (name, vendor) in &mut config.vendors {
+        let at = root.key("vendors").key(name).key("api_key");
+        if let Some(key) = &mut vendor.api_key
+            && key.file.is_some()
+            && built_in(&at.key("env"))
+        {
+            key.env = None;
+        }
+    }
+    for (name, task) in &mut config.task_types {
+        let at = root.key("task_types").key(name);
+        if task.alias.is_some() && task.targets.is_some() && built_in(&at.key("alias")) {
+            task.alias = None;
+        }
+    }
 }
 
 fn drop_models(config: &mut Config, root: &Cursor<'_>) {

@@ -54,12 +54,19 @@ impl Form {
     }
 }
 
-fn check_url(text: &str) -> Result<(), String> {
+/// Whether a text is an `http` or `https` address.
+pub(crate) fn is_http_url(text: &str) -> bool {
     let uri: Option<http::Uri> = text.parse().ok();
-    let good =
-        uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some());
+    uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some())
+}
+
+fn check_url(text: &str) -> Result<(), String> {
     // An address may carry a password, so it is not repeated.
-    if good { Ok(()) } else { Err("not an http or https address, as in https://api.example.com".into()) }
+    if is_http_url(text) {
+        Ok(())
+    } else {
+        Err("not an http or https address, as in https://api.example.com".into())
+    }
 }
 
 /// A length of time, written as in `250ms`, `10s`, `2m` or `1h30m`.

@@ -91,7 +91,7 @@ pub struct KeySource {
 pub struct TimeoutsConfig {
     /// For a connection.
     pub connect: HumanDuration,
-    /// From the request to the first byte of the answer. Reasoning models think before it.
+    /// From the request to the first byte of the answer. An answer that is not streamed comes when it is complete.
     pub first_byte: HumanDuration,
     /// Between two pieces of a stream.
     pub idle: HumanDuration,
@@ -103,7 +103,7 @@ impl Default for TimeoutsConfig {
     fn default() -> Self {
         Self {
             connect: HumanDuration::secs(5),
-            first_byte: HumanDuration::secs(60),
+            first_byte: HumanDuration::secs(120),
             idle: HumanDuration::secs(60),
             total: HumanDuration::secs(600),
         }

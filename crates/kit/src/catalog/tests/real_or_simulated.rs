@@ -34,8 +34,19 @@ fn a_configured_vendor_is_real_and_the_others_are_left_out() {
     let local = only(&some, "local");
     assert_eq!(
         (local.kind, local.base_url.as_deref(), &local.key),
-        (VendorKind::OpenaiCompatible, Some("http://127.0.0.1:8080/v1"), &None)
+        (VendorKind::OpenaiCompatible, Some("http://127.0.0.1:8080"), &None)
     );
+}
+
+#[test]
+fn an_address_that_is_none_does_not_make_a_vendor_real() {
+    let all = vendors("", &[("OPENAI_COMPATIBLE_URL", "localhost:8080")]);
+    assert!(all.iter().all(|vendor| vendor.simulated));
+    let env = Environment::new([("OPENAI_COMPATIBLE_URL", "localhost:8080"), ("XAI_API_KEY", "k")]);
+    let loaded = load_text("vendors: {local: {max_queue: 1}}", None, &env, today()).unwrap();
+    let told: Vec<_> = loaded.warning_lines().collect();
+    let expected = "configuration:1:18: vendors.local: is left out: the environment has no http or https address in OPENAI_COMPATIBLE_URL";
+    assert_eq!(told, [expected]);
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn absurd_values_are_refused() {
         &vendor("timeouts: {total: 1s}"),
         &[
             "2:22: vendors.openai.timeouts.connect: 5s is longer than `total`, 1s",
-            "2:22: vendors.openai.timeouts.first_byte: 1m is longer",
+            "2:22: vendors.openai.timeouts.first_byte: 2m is longer",
             "2:22: vendors.openai.timeouts.idle: 1m is longer",
         ],
     );

@@ -46,6 +46,15 @@ fn a_key_set_to_null_is_removed_and_what_led_to_it_goes_too() {
 }
 
 #[test]
+fn of_two_fields_that_exclude_each_other_the_files_one_wins() {
+    let loaded = good("task_types: {headline: {targets: [openai/gpt-6-luna]}}");
+    let headline = &loaded.catalog.task_types()["headline"];
+    assert_eq!(headline.targets.iter().map(ModelRef::to_string).collect::<Vec<_>>(), ["openai/gpt-6-luna"]);
+    assert_eq!(headline.temperature, Some(0.8), "the rest is kept");
+    assert!(bad("task_types: {mine: {alias: fast, targets: [openai/gpt-6-luna]}}").contains("not both"));
+}
+
+#[test]
 fn extends_none_starts_from_nothing() {
     let text = "extends: none\n\
         vendors: {mine: {kind: openai-compatible, base_url: 'http://127.0.0.1:8080'}}\n\

@@ -37,6 +37,27 @@ fn the_published_schema_is_the_one_the_program_reads_by() {
 }
 
 #[test]
+fn an_editor_with_the_published_schema_takes_the_example_and_shows_a_slip() {
+    let validator = jsonschema::validator_for(&json_schema()).unwrap();
+    let value = |text: &str| serde_saphyr::from_str::<serde_json::Value>(text).unwrap();
+    assert!(validator.is_valid(&value(&example())), "{:?}", validator.validate(&value(&example())));
+    for good in [
+        "models: {openai/gpt-6-luna: {max_output_tokens: 5}}",
+        "vendors: {xai: null, openai: {max_queue: 1}}",
+    ] {
+        assert!(validator.is_valid(&value(good)), "{good}");
+    }
+    for slip in [
+        "alises: {}",
+        "vendors: {openai: {api_key: sk-1}}",
+        "failover: {max_switches: -1}",
+        "server: {drain_timeout: 5 seconds}",
+    ] {
+        assert!(!validator.is_valid(&value(slip)), "{slip}");
+    }
+}
+
+#[test]
 fn the_built_in_catalogue_is_what_its_script_writes() {
     let script = repository().join("deploy/catalog/generate.py");
     let output = std::process::Command::new("python3").arg(script).arg("--check").output().unwrap();

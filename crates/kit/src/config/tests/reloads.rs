@@ -107,7 +107,7 @@ async fn a_new_key_in_a_key_file_is_noticed_too() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     fs::write(&key, "old\n").unwrap();
-    let rig = start(&format!("vendors: {{openai: {{api_key: {{env: null, file: '{}'}}}}}}\n", key.display()));
+    let rig = start(&format!("vendors: {{openai: {{api_key: {{file: '{}'}}}}}}\n", key.display()));
     let exposed = || {
         let vendors = rig.handle.catalog().vendors(&Environment::default());
         vendors
