@@ -36,6 +36,9 @@ pub(super) fn check(
     findings: &mut Findings,
 ) {
     check_server(config, root, findings);
+    if config.vendors.is_empty() {
+        findings.warn(&root.key("vendors"), "is empty: no call can be answered");
+    }
     for (name, vendor) in &config.vendors {
         sanity::check_vendor(name, vendor, &root.key("vendors").key(name), findings);
     }

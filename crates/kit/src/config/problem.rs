@@ -91,6 +91,10 @@ impl fmt::Display for Located<'_> {
         if !field.is_empty() {
             write!(f, "{field}: ")?;
         }
-        f.write_str(message)
+        // A text from the file may hold line breaks; a problem is one line.
+        message.split(char::is_control).enumerate().try_for_each(|(index, part)| {
+            f.write_str(if index == 0 { "" } else { " " })?;
+            f.write_str(part)
+        })
     }
 }

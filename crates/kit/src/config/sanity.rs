@@ -67,7 +67,8 @@ fn check_variables(vendor: &VendorConfig, at: &Cursor<'_>, findings: &mut Findin
                 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
         };
         if names.as_slice().is_empty() || !names.as_slice().iter().all(is_name) {
-            findings.fault(&at, "is the name of an environment variable (A-Z, 0-9 and _), not its value");
+            findings
+                .fault(&at, "must be the name of an environment variable (A-Z, 0-9 and _), not its value");
         }
     }
 }

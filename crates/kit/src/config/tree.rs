@@ -64,7 +64,7 @@ impl<'a> Cursor<'a> {
         let path = match (plain, self.path.is_empty()) {
             (true, true) => key.to_owned(),
             (true, false) => format!("{}.{key}", self.path),
-            (false, _) => format!("{}[\"{key}\"]", self.path),
+            (false, _) => format!("{}[{key:?}]", self.path),
         };
         match self.node.and_then(|node| node.get(key)) {
             Some(entry) => Self { node: Some(&entry.node), at: entry.node.at, path },

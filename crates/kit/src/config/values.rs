@@ -238,7 +238,7 @@ pub enum OneOrMany<T> {
     /// One.
     One(T),
     /// Several, in order.
-    Many(Vec<T>),
+    Many(#[schemars(length(min = 1))] Vec<T>),
 }
 
 impl<T> OneOrMany<T> {

@@ -131,6 +131,12 @@ fn the_exchange_rate_of_the_day_applies_and_the_first_one_before_it() {
 }
 
 #[test]
+fn a_rate_is_shown_in_euros_per_million() {
+    let book = book_at(Vec::new(), 860_000);
+    assert_eq!(book.per_million(rate("2.5"), day("2026-11-29")).unwrap().to_string(), "€2.15");
+}
+
+#[test]
 fn absurd_counts_saturate() {
     let most = TokenUsage {
         input: u64::MAX,

@@ -78,6 +78,8 @@ fn a_target_that_leads_nowhere_is_told_with_the_nearest_model_or_vendor() {
 
 #[test]
 fn an_empty_list_and_a_double_target_are_refused() {
+    let empty = "1:38: models[\"openai/gpt-6-luna\"].prices: is an empty list";
+    assert_problems("models: {openai/gpt-6-luna: {prices: []}}", &[empty]);
     assert_problems("aliases: {mine: {targets: []}}", &["1:27: aliases.mine.targets: is an empty list"]);
     assert_problems(
         "aliases: {mine: {targets: [openai/gpt-6-luna, openai/gpt-6-luna]}}",
@@ -202,6 +204,19 @@ fn a_model_must_have_a_known_vendor_capabilities_and_room_for_its_answers() {
             "2:13: models[\"openai/x\"]: `context_window` is missing",
         ],
     );
+}
+
+#[test]
+fn a_problem_is_one_line_whatever_the_file_holds() {
+    assert_problems(
+        "\"a\\nb\": 1\nextends: \"x\\r\\ny\"\n",
+        &["1:1: [\"a\\nb\"]: unknown field", "2:10: extends: `x  y` is not one of default, none"],
+    );
+}
+
+#[test]
+fn windows_line_ends_and_a_byte_order_mark_are_read() {
+    good("\u{feff}default_alias: fast\r\naliases:\r\n  mine:\r\n    targets: [xai/grok-4.3]\r\n");
 }
 
 #[test]

@@ -61,7 +61,9 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in prop_oneof![yaml_like(), any::<String>()]) {
-        let _ = load_with(&text, &Environment::default());
+        if let Err(errors) = load_with(&text, &Environment::default()) {
+            prop_assert_eq!(errors.to_string().lines().count(), errors.problems.len(), "one line a problem: {}", errors);
+        }
     }
 
     #[test]
