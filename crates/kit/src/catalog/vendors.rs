@@ -3,7 +3,7 @@
 use super::Catalog;
 use crate::config::{BaseUrl, Environment, KeySource, Secret, TimeoutsConfig, VendorConfig, is_http_url};
 use signalbox_types::VendorKind;
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 /// How long to wait for a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +48,6 @@ pub struct VendorSettings {
     pub max_concurrency: usize,
     /// Calls that may wait for one of those to end.
     pub max_queue: usize,
-    /// Headers sent with every call.
-    pub extra_headers: BTreeMap<String, String>,
 }
 
 impl Catalog {
@@ -115,7 +113,6 @@ fn settings(
         timeouts: config.timeouts.into(),
         max_concurrency: config.max_concurrency,
         max_queue: config.max_queue,
-        extra_headers: config.extra_headers.clone(),
     })
 }
 

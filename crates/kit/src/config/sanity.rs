@@ -41,16 +41,6 @@ pub(super) fn check_vendor(name: &str, vendor: &VendorConfig, at: &Cursor<'_>, f
             );
         }
     }
-    for name in vendor.extra_headers.keys() {
-        let at = at.key("extra_headers").key(name);
-        if name.parse::<http::HeaderName>().is_err() {
-            findings.fault(&at, "is not a header name");
-        } else if ["authorization", "x-api-key", "x-goog-api-key"]
-            .contains(&name.to_ascii_lowercase().as_str())
-        {
-            findings.fault(&at, "carries a key; write `api_key` instead");
-        }
-    }
 }
 
 /// A key in the place of a variable's name would be repeated in warnings, so names are checked and not repeated.

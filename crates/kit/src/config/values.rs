@@ -54,10 +54,14 @@ impl Form {
     }
 }
 
-/// Whether a text is an `http` or `https` address.
+/// Whether a text is an `http` or `https` address without credentials and query.
 pub(crate) fn is_http_url(text: &str) -> bool {
     let uri: Option<http::Uri> = text.parse().ok();
-    uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some())
+    uri.is_some_and(|uri| {
+        let plain = uri.query().is_none()
+            && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+        plain && matches!(uri.scheme_str(), Some("http" | "https"))
+    })
 }
 
 fn check_url(text: &str) -> Result<(), String> {
@@ -65,7 +69,7 @@ fn check_url(text: &str) -> Result<(), String> {
     if is_http_url(text) {
         Ok(())
     } else {
-        Err("not an http or https address, as in https://api.example.com".into())
+        Err("not an http or https address without user and query, as in https://api.example.com".into())
     }
 }
 

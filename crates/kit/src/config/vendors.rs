@@ -7,7 +7,7 @@ use super::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use signalbox_types::VendorKind;
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 /// A vendor: where it is, the key for it, and how much of it is used at once.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -31,9 +31,6 @@ pub struct VendorConfig {
     #[serde(default = "default_queue")]
     #[schemars(range(min = 0, max = 1_000_000))]
     pub max_queue: usize,
-    /// Headers sent with every call, as in `OpenAI-Organization`. Not for keys.
-    #[serde(default)]
-    pub extra_headers: BTreeMap<String, String>,
     /// Whether models that are not listed are taken, at no cost. Default: yes for `ollama` and `openai-compatible`.
     pub dynamic_models: Option<bool>,
     /// Whether it is simulated. Default: only where no vendor at all is configured.

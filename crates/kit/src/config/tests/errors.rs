@@ -44,7 +44,8 @@ fn a_key_in_the_file_is_refused_with_an_explanation_and_not_repeated() {
     for text in [
         text,
         "vendors: {openai: {api_key: {env: sk-s3cr3t}}}",
-        "vendors: {openai: {extra_headers: {Authorization: Bearer sk-s3cr3t}}}",
+        "vendors: {openai: {base_url: 'https://user:sk-s3cr3t@example.com'}}",
+        "vendors: {openai: {base_url: 'https://example.com?key=sk-s3cr3t'}}",
         "vendors: {openai: {base_url: 'sk-s3cr3t'}}",
     ] {
         assert!(!bad(text).contains("s3cr3t"), "{}", bad(text));
