@@ -82,6 +82,8 @@ def openai_parameters(row):
 def anthropic_parameters(row):
     modes = row["thinking_modes"]
     out = {"refused": PENALTIES + ["seed", "metadata", "image_detail"]}
+    if "json_schema_via_tool" in row["capabilities"]:
+        out["json_schema_by_tool"] = True
     if not row["accepts_temperature"]:
         out["refused"] = SAMPLING + out["refused"]
     if not modes:

@@ -35,6 +35,8 @@ pub struct ParameterRules {
     pub default_effort: Option<ReasoningEffort>,
     /// The model cannot be stopped from thinking.
     pub always_reasons: bool,
+    /// It has no schema mode of its own; schemas are enforced by making it call a tool (Anthropic before 4.5).
+    pub json_schema_by_tool: bool,
 }
 
 /// A parameter that some model refuses.

@@ -103,6 +103,7 @@ fn rules(parameters: &ParametersConfig) -> ParameterRules {
         reasoning_efforts: parameters.reasoning_efforts.clone(),
         default_effort: parameters.default_effort,
         always_reasons: parameters.always_reasons,
+        json_schema_by_tool: parameters.json_schema_by_tool,
     }
 }
 

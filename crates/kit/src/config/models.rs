@@ -76,6 +76,8 @@ pub struct ParametersConfig {
     pub default_effort: Option<ReasoningEffort>,
     /// It cannot be stopped from thinking.
     pub always_reasons: bool,
+    /// It has no schema mode of its own: schemas are enforced by making it call a tool.
+    pub json_schema_by_tool: bool,
 }
 
 /// What a model costs from some day on, in USD per million tokens.

@@ -41,12 +41,16 @@ pub(super) fn structured<'a>(
             adjustments.note(FIELD, "asked for in the system text: this vendor has no plain JSON mode");
             Structured { instruction: Some(Cow::Borrowed(ASK_FOR_OBJECT)), ..Structured::default() }
         }
-        ResponseFormat::JsonSchema { schema, .. } if facts.capabilities.has(Capability::JsonSchema) => {
+        ResponseFormat::JsonSchema { schema, .. } if has_schema_mode(facts) => {
             let schema = schema::fitted(schema, adjustments);
             Structured { format: Some(Format { kind: "json_schema", schema }), ..Structured::default() }
         }
         ResponseFormat::JsonSchema { name, schema, .. } => by_tool(name, schema, can_force, adjustments),
     }
+}
+
+fn has_schema_mode(facts: &ModelFacts) -> bool {
+    facts.capabilities.has(Capability::JsonSchema) && !facts.parameters.json_schema_by_tool
 }
 
 fn by_tool<'a>(
