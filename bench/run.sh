@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Measures what Signalbox adds to a call, beside a direct call and other gateways in the same run. All on loopback.
+#
+#   bench/run.sh [option of sidebyside.py]...
+#
+# Environment: BENCH_SECONDS per span (3), BENCH_WARMUP before each (1), BENCH_REPS (3), BENCH_SCENARIOS
+# (c1,c32,open500), BENCH_PEERS (envoy,portkey), BENCH_UPDATE=1 to rewrite the table of docs/performance.md.
+# With the defaults it takes about six minutes after the build. Results: bench/results/.
+set -euo pipefail
+
+bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$bench")
+tools="$root/.tools"
+results="$bench/results"
+peers=,${BENCH_PEERS-envoy,portkey},
+
+pids=()
+work=$(mktemp -d)
+stop_all() {
+    local pid
+    for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+    for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap stop_all EXIT
+trap 'exit 130' INT TERM
+
+say() { printf 'bench: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# Starts COMMAND in the background with its output in a file of this NAME; its id is then in $pid.
+start() { # NAME COMMAND...
+    local name=$1
+    shift
+    "$@" >"$work/$name.log" 2>&1 &
+    pid=$!
+    pids+=("$pid")
+}
+
+# Waits until something listens on PORT.
+await() { # NAME PORT
+    local tries
+    for tries in $(seq 100); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null && return
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    tail -n 20 "$work/$1.log" >&2
+    die "$1 did not start"
+}
+
+# One target of sidebyside.py.
+target() { # NAME PID JSON-MEMBER...
+    printf '{"name": "%s", "pid": %s' "$1" "$2"
+    shift 2
+    printf ', %s' "$@"
+    printf '}'
+}
+
+openai_modes="\"modes\": {\"json\": \"$bench/requests/json.json\", \"sse\": \"$bench/requests/sse.json\"}"
+
+grpc_modes() { # SUFFIX
+    "$tools/bin/buf" convert "$root" --type signalbox.v1.GenerateRequest \
+        --from "$bench/requests/grpc-unary$1.json" --to "$work/unary$1.binpb"
+    "$tools/bin/buf" convert "$root" --type signalbox.v1.StreamGenerateRequest \
+        --from "$bench/requests/grpc-stream$1.json" --to "$work/stream$1.binpb"
+    printf '"modes": {"grpc-unary": "%s", "grpc-stream": "%s"}' "$work/unary$1.binpb" "$work/stream$1.binpb"
+}
+
+build() {
+    "$root/tools/install.sh" gate bench
+    say "building"
+    (cd "$root" && cargo build --quiet --locked --release --package signalbox)
+    local program
+    for program in loadgen mock-upstream; do
+        (cd "$bench/$program" && cargo build --quiet --locked --release)
+    done
+}
+
+start_mock() {
+    upstream=$(free_port)
+    start mock "$bench/mock-upstream/target/release/mock-upstream" --listen "127.0.0.1:$upstream"
+    mock_pid=$pid
+    await mock "$upstream"
+    targets=("$(target direct null "\"url\": \"http://127.0.0.1:$upstream/v1/chat/completions\"" "$openai_modes")")
+}
+
+start_signalbox() {
+    local port service modes
+    port=$(free_port)
+    start signalbox env BENCH_UPSTREAM="http://127.0.0.1:$upstream" BENCH_KEY=bench \
+        "${SIGNALBOX:-$root/target/release/signalbox}" serve --config "$bench/signalbox.yaml" \
+        --listen "127.0.0.1:$port" --metrics-listen 127.0.0.1:0
+    await signalbox "$port"
+    service="http://127.0.0.1:$port/signalbox.v1.RouterService"
+    service="\"urls\": {\"grpc-unary\": \"$service/Generate\", \"grpc-stream\": \"$service/StreamGenerate\"}"
+    modes=$(grpc_modes "")
+    targets+=("$(target signalbox "$pid" "$service" "$modes")")
+    modes=$(grpc_modes "-openai")
+    targets+=("$(target "signalbox, kind openai" "$pid" "$service" "$modes" '"scenarios": ["c32"]')")
+}
+
+start_envoy() {
+    local port
+    port=$(free_port)
+    sed -e "s/@PORT@/$port/" -e "s/@UPSTREAM@/$upstream/" "$bench/envoy.yaml" >"$work/envoy.yaml"
+    start envoy "$tools/bin/envoy" --config-path "$work/envoy.yaml" --concurrency "$(nproc)" --disable-hot-restart \
+        --log-level error
+    await envoy "$port"
+    targets+=("$(target envoy "$pid" "\"url\": \"http://127.0.0.1:$port/v1/chat/completions\"" "$openai_modes")")
+}
+
+start_portkey() {
+    local port headers
+    port=$(free_port)
+    start portkey env NODE_ENV=production TRUSTED_CUSTOM_HOSTS=127.0.0.1,localhost \
+        "$tools/portkey/node_modules/.bin/gateway" "--port=$port" --headless
+    await portkey "$port"
+    headers="{\"x-portkey-provider\": \"openai\", \"authorization\": \"Bearer bench\""
+    headers+=", \"x-portkey-custom-host\": \"http://127.0.0.1:$upstream/v1\"}"
+    targets+=("$(target portkey "$pid" "\"url\": \"http://127.0.0.1:$port/v1/chat/completions\"" "$openai_modes" \
+        "\"headers\": $headers")")
+}
+
+build
+start_mock
+start_signalbox
+[[ $peers != *,envoy,* ]] || start_envoy
+[[ $peers != *,portkey,* ]] || start_portkey
+
+mkdir -p "$results"
+(IFS=,; printf '[%s]\n' "${targets[*]}") >"$work/targets.json"
+raw="$results/$(date -u +%Y%m%dT%H%M%SZ).jsonl"
+update=()
+[[ -z ${BENCH_UPDATE:-} ]] || update=(--update "$root/docs/performance.md")
+python3 "$bench/sidebyside.py" "$work/targets.json" --loadgen "$bench/loadgen/target/release/loadgen" --out "$raw" \
+    --mock-pid "$mock_pid" --duration "${BENCH_SECONDS:-3}" --warmup "${BENCH_WARMUP:-1}" --reps "${BENCH_REPS:-3}" \
+    --scenarios "${BENCH_SCENARIOS:-c1,c32,open500}" "${update[@]}" "$@" | tee "${raw%.jsonl}.md"
+say "raw figures: ${raw#"$root"/}"
