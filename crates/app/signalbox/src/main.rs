@@ -1,2 +1,64 @@
-//! skeleton
-fn main() {}
+//! The one binary: every role, and the operator's commands.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program talks to its user")]
+
+mod commands;
+mod roles;
+mod serve;
+mod unbuilt;
+mod vendors;
+mod wire;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Signalbox, a router between applications and LLM vendors.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve gRPC: all roles, or those named.
+    Serve(serve::ServeArgs),
+    /// Ask a model and watch the answer arrive.
+    Chat(commands::chat::ChatArgs),
+    /// List models and aliases.
+    Models(commands::models::ModelsArgs),
+    /// Check a configuration file and say what is wrong with it, and where.
+    CheckConfig(commands::check_config::CheckConfigArgs),
+    /// Show how a captured vendor answer, stream or error is read.
+    Decode(commands::decode::DecodeArgs),
+    /// Show the HTTP request that would be sent to a vendor.
+    Encode(commands::encode::EncodeArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("cannot start a runtime: {error}")),
+    };
+    match runtime.block_on(dispatch(cli.command)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => fail(&problem),
+    }
+}
+
+async fn dispatch(command: Command) -> Result<(), String> {
+    match command {
+        Command::Serve(args) => serve::run(args).await,
+        Command::Chat(args) => commands::chat::run(args).await.map_err(|error| error.to_string()),
+        Command::Models(args) => commands::models::run(args).await.map_err(|error| error.to_string()),
+        Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),
+        Command::Decode(args) => commands::decode::run(args).map_err(|error| error.to_string()),
+        Command::Encode(args) => commands::encode::run(args).map_err(|error| error.to_string()),
+    }
+}
+
+fn fail(problem: &str) -> ExitCode {
+    eprintln!("signalbox: {problem}");
+    ExitCode::FAILURE
+}

@@ -59,12 +59,12 @@ impl Router {
         let catalog = self.dependencies.config.catalog();
         let admitted =
             admission::admit(wire, grpc_timeout, &catalog, started).map_err(|failure| to_status(&failure))?;
-        let planned =
-            plan::make(&self.dependencies, &catalog, &admitted, stream).map_err(|(failure, decision)| {
-                let request_id = admitted.request.request_id.clone();
-                let detail = v1::RouteFailure { request_id, decision: Some(decision), ..Default::default() };
-                status::to_status_with(&failure, vec![status::any(&detail)])
-            })?;
+        let planned = plan::make(&self.dependencies, &catalog, &admitted, stream).map_err(|refused| {
+            let request_id = admitted.request.request_id.clone();
+            let detail =
+                v1::RouteFailure { request_id, decision: Some(refused.decision), ..Default::default() };
+            status::to_status_with(&refused.failure, vec![status::any(&detail)])
+        })?;
         Ok(Run::new(&self.dependencies, &catalog, admitted, planned, started, span.clone()))
     }
 

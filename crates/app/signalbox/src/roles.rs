@@ -1,0 +1,42 @@
+//! The roles a process serves.
+
+use std::{fmt, str::FromStr};
+
+/// One service of the design.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    /// Plans requests and fails over.
+    Router,
+    /// Calls vendors.
+    Adapter,
+}
+
+impl Role {
+    /// Every role that is built.
+    pub(crate) const ALL: [Self; 2] = [Self::Router, Self::Adapter];
+
+    /// The name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Router => "router",
+            Self::Adapter => "adapter",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|role| role.name() == text)
+            .ok_or_else(|| format!("there is no role `{text}`; there are router and adapter"))
+    }
+}

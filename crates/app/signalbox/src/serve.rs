@@ -1,0 +1,180 @@
+//! `signalbox serve`: reads like a table of contents. Configuration, telemetry, wiring, serving, draining.
+
+mod peers;
+mod shard;
+mod state;
+
+use crate::{
+    roles::Role,
+    vendors::{self, Bulkheads, ShardVendors},
+    wire::Shared,
+};
+use arc_swap::ArcSwap;
+use signalbox_kit::{
+    Clock, SystemClock,
+    catalog::VendorSettings,
+    config::{ConfigHandle, Environment, LogFormat, ServerConfig},
+    readiness::Readiness,
+    serve::{bind, stop_signal},
+    telemetry,
+};
+use signalbox_router::{ConfiguredVendors, SharedHolds};
+use signalbox_vendorsim::Simulator;
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::Arc,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Serve gRPC: all roles, or those named.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Configuration file, laid over the built-in catalogue.
+    #[arg(long, env = "SIGNALBOX_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Roles of this process; all by default.
+    #[arg(long, value_delimiter = ',', value_name = "ROLE")]
+    role: Vec<Role>,
+    /// Address for gRPC, in place of server.listen. Port 0 takes a free one.
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<SocketAddr>,
+    /// Address for /metrics, /livez and /readyz, in place of server.metrics_listen.
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics_listen: Option<SocketAddr>,
+    /// Listen on an address that other machines reach although callers are not authenticated: whoever reaches the
+    /// port spends your money. Only behind a network policy or a proxy that authenticates.
+    #[arg(long)]
+    insecure_listen: bool,
+}
+
+/// Serves until told to stop.
+pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let env = Environment::new(std::env::vars());
+    let config =
+        ConfigHandle::start(args.config.clone(), env, clock.clone()).map_err(|errors| errors.to_string())?;
+    let config = Arc::new(config);
+    let mut roles = if args.role.is_empty() { Role::ALL.to_vec() } else { args.role.clone() };
+    roles.sort_unstable();
+    roles.dedup();
+    let _exporting = start_telemetry(&config, &roles)?;
+
+    let settings = config.catalog().vendors(config.environment());
+    let simulator = simulate(&settings, &roles).await?;
+    let server = listen_addresses(&args, &config.loaded().config.server)?;
+    let threads =
+        server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let grpc = bind(server.listen, threads)
+        .map_err(|error| format!("cannot listen on {}: {error}", server.listen))?;
+    let http = TcpListener::bind(server.metrics_listen)
+        .map_err(|error| format!("cannot listen on {}: {error}", server.metrics_listen))?;
+
+    let shards = vec![ShardVendors::default(); 0];
+    let shards: Vec<ShardVendors> =
+        shards.into_iter().chain((0..threads).map(|_| ShardVendors::default())).collect();
+    let mut bulkheads = Bulkheads::default();
+    vendors::connect(&shards, &settings, &mut bulkheads, simulator.as_ref())?;
+    let readiness = Readiness::default();
+    let shared = share(&args, &config, clock, roles, &settings);
+
+    let drain = CancellationToken::new();
+    let (health, health_server) = tonic_health::server::health_reporter();
+    let running = shard::start(&shared, &shards, grpc, &health_server, &drain)?;
+    let background = [
+        tokio::spawn(telemetry_http(&http, &readiness, &drain)?),
+        tokio::spawn(state::publish_health(health, readiness.clone(), shared.roles.clone())),
+        tokio::spawn(state::follow_config(shared.clone(), shards, bulkheads, simulator)),
+        tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
+    ];
+    state::announce(&shared, &settings, running.address, &http);
+
+    let signal = stop_signal().await.map_err(|error| format!("cannot wait for a signal: {error}"))?;
+    tracing::info!(signal, "draining: no new calls, those under way are finished");
+    readiness.set("process", Err("draining".to_owned()));
+    drain.cancel();
+    let finished = running.join().await;
+    background.iter().for_each(tokio::task::JoinHandle::abort);
+    tracing::info!("stopped");
+    finished
+}
+
+fn start_telemetry(
+    config: &ConfigHandle,
+    roles: &[Role],
+) -> Result<Option<telemetry::trace::Exporting>, String> {
+    let loaded = config.loaded();
+    let telemetry = &loaded.config.telemetry;
+    let format = match telemetry.log_format {
+        LogFormat::Text => telemetry::logs::LogFormat::Text,
+        LogFormat::Json => telemetry::logs::LogFormat::Json,
+    };
+    telemetry::logs::init(format, &telemetry.log_level)?;
+    loaded.warning_lines().for_each(|warning| tracing::warn!("{warning}"));
+    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+    telemetry
+        .otlp_endpoint
+        .as_deref()
+        .map(|endpoint| telemetry::trace::export_to(endpoint, &names.join(",")))
+        .transpose()
+}
+
+/// The simulated vendors, where any is simulated and called from here.
+async fn simulate(settings: &[VendorSettings], roles: &[Role]) -> Result<Option<Simulator>, String> {
+    if !roles.contains(&Role::Adapter) || settings.iter().all(|vendor| !vendor.simulated) {
+        return Ok(None);
+    }
+    let simulator = Simulator::builder().bind("127.0.0.1:0").await;
+    simulator.map(Some).map_err(|error| format!("cannot start the simulated vendors: {error}"))
+}
+
+/// The server's configuration with the command line laid over it. Without authentication only loopback is safe.
+fn listen_addresses(args: &ServeArgs, configured: &ServerConfig) -> Result<ServerConfig, String> {
+    let server = ServerConfig {
+        listen: args.listen.unwrap_or(configured.listen),
+        metrics_listen: args.metrics_listen.unwrap_or(configured.metrics_listen),
+        ..configured.clone()
+    };
+    if server.listen.ip().is_loopback() || args.insecure_listen {
+        return Ok(server);
+    }
+    Err(format!(
+        "{} can be reached from other machines, and callers are not authenticated: listen on a loopback address, or \
+         pass --insecure-listen where something in front authenticates them",
+        server.listen
+    ))
+}
+
+fn share(
+    args: &ServeArgs,
+    config: &Arc<ConfigHandle>,
+    clock: Arc<dyn Clock>,
+    roles: Vec<Role>,
+    settings: &[VendorSettings],
+) -> Shared {
+    let known = ConfiguredVendors::default();
+    if roles.contains(&Role::Adapter) {
+        known.set(settings.iter().map(|vendor| (vendor.name.clone(), vendor.simulated)));
+    }
+    let admin = signalbox_admin::Dependencies {
+        config: config.clone(),
+        vendors: Arc::new(ArcSwap::from_pointee(vendors::facts(settings))),
+        roles: roles.iter().map(ToString::to_string).collect(),
+        source: args.config.clone(),
+    };
+    Shared { config: config.clone(), clock, roles, vendors: known, holds: SharedHolds::default(), admin }
+}
+
+fn telemetry_http(
+    listener: &TcpListener,
+    readiness: &Readiness,
+    stop: &CancellationToken,
+) -> Result<impl Future<Output = ()> + Send + 'static, String> {
+    let listener = listener.try_clone().map_err(|error| format!("metrics listener: {error}"))?;
+    let (readiness, stop) = (readiness.clone(), stop.clone());
+    Ok(async move {
+        if let Err(error) = telemetry::http::serve(listener, readiness, stop).await {
+            tracing::error!(%error, "metrics are not served");
+        }
+    })
+}

@@ -1,0 +1,51 @@
+//! A router without an adapter in its process follows those of other processes.
+
+use crate::{
+    roles::Role,
+    wire::{Shared, adapter_peers},
+};
+use signalbox_api::v1::{self, admin_service_client::AdminServiceClient};
+use signalbox_kit::{Hop, readiness::Readiness};
+use std::{sync::Arc, time::Duration};
+use tonic::{Request, Status};
+
+/// How often the adapters are asked.
+const EVERY: Duration = Duration::from_secs(1);
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Asks the adapters which vendors they can reach, again and again; the process is ready while one answers.
+pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
+    if shared.roles.contains(&Role::Adapter) {
+        return;
+    }
+    let hop = match adapter_peers(&shared) {
+        Ok(hop) => hop,
+        Err(problem) => return readiness.set("adapter", Err(problem)),
+    };
+    readiness.set("adapter", Err("not heard yet".to_owned()));
+    let mut client = AdminServiceClient::new(hop);
+    loop {
+        let heard = ask(&mut client).await;
+        readiness.set("adapter", heard.as_ref().map(|_| ()).map_err(|status| status.message().to_owned()));
+        if let Ok(vendors) = heard {
+            shared.vendors.set(vendors);
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+async fn ask(client: &mut AdminServiceClient<Hop>) -> Result<Vec<(Arc<str>, bool)>, Status> {
+    let mut vendors = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let mut request = Request::new(v1::ListVendorsRequest { page_size: 0, page_token });
+        request.set_timeout(PATIENCE);
+        let page = client.list_vendors(request).await?.into_inner();
+        vendors.extend(page.vendors.into_iter().map(|vendor| (Arc::from(vendor.name), vendor.simulated)));
+        if page.next_page_token.is_empty() {
+            return Ok(vendors);
+        }
+        page_token = page.next_page_token;
+    }
+}

@@ -1,0 +1,77 @@
+//! One thread per core, each with its own runtime, listener and connections, so that a request never changes
+//! threads.
+
+use crate::{
+    vendors::ShardVendors,
+    wire::{Shared, wire},
+};
+use signalbox_kit::serve;
+use std::{
+    net::{SocketAddr, TcpListener},
+    thread::JoinHandle,
+};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tonic_health::pb::health_server::{Health, HealthServer};
+
+/// The shards of a running process.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    threads: Vec<(JoinHandle<()>, oneshot::Receiver<Result<(), String>>)>,
+}
+
+/// Starts a thread for each listener. Returns once every one serves.
+pub(crate) fn start<H: Health>(
+    shared: &Shared,
+    vendors: &[ShardVendors],
+    listeners: Vec<TcpListener>,
+    health: &HealthServer<H>,
+    drain: &CancellationToken,
+) -> Result<Running, String> {
+    let address =
+        listeners.first().ok_or("there is no listener")?.local_addr().map_err(|error| error.to_string())?;
+    let mut threads = Vec::with_capacity(listeners.len());
+    for (index, (listener, vendors)) in listeners.into_iter().zip(vendors).enumerate() {
+        let (shared, vendors, health, drain) =
+            (shared.clone(), vendors.clone(), health.clone(), drain.clone());
+        let (ended, end) = oneshot::channel();
+        let (started, start) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name(format!("shard-{index}")).spawn(move || {
+            let outcome = run(&shared, &vendors, listener, health, drain, &started);
+            let _receiver_gone = started.send(outcome.clone());
+            let _receiver_gone = ended.send(outcome);
+        });
+        let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
+        start.recv().map_err(|_| "a shard ended at its start".to_owned())??;
+        threads.push((thread, end));
+    }
+    Ok(Running { address, threads })
+}
+
+fn run<H: Health>(
+    shared: &Shared,
+    vendors: &ShardVendors,
+    listener: TcpListener,
+    health: HealthServer<H>,
+    drain: CancellationToken,
+    started: &std::sync::mpsc::Sender<Result<(), String>>,
+) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start a runtime: {error}"))?;
+    let grace = shared.config.loaded().config.server.drain_timeout.0;
+    runtime.block_on(async {
+        let routes = wire(shared, vendors, health)?;
+        let _receiver_gone = started.send(Ok(()));
+        serve::serve(listener, routes, drain, grace).await.map_err(|error| format!("serving failed: {error}"))
+    })
+}
+
+impl Running {
+    /// Waits until every shard has drained.
+    pub(crate) async fn join(self) -> Result<(), String> {
+        for (_, end) in self.threads {
+            end.await.map_err(|_| "a shard ended without a word".to_owned())??;
+        }
+        Ok(())
+    }
+}

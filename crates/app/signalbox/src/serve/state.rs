@@ -1,0 +1,139 @@
+//! What a running process tells of itself, and how it follows its configuration.
+
+use crate::{
+    roles::Role,
+    vendors::{self, Bulkheads, ShardVendors},
+    wire::Shared,
+};
+use prometheus::IntGaugeVec;
+use signalbox_api::v1::{provider_service_server, router_service_server};
+use signalbox_kit::{
+    catalog::VendorSettings, config::ConfigHandle, readiness::Readiness, telemetry::metrics,
+};
+use signalbox_vendorsim::Simulator;
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::{Arc, LazyLock},
+};
+use tonic_health::{ServingStatus, server::HealthReporter};
+
+static CONFIG_INFO: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge("signalbox_config_info", "1 for the version of the catalogue in force.", &["version"])
+});
+static CONFIG_LOADS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_config_reloads",
+        "Reloads of the configuration since the start, by result.",
+        &["result"],
+    )
+});
+static CONFIG_GOOD: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_config_last_reload_success",
+        "Whether the last try to load the configuration was good.",
+        &[],
+    )
+});
+static BUILD_INFO: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge("signalbox_build_info", "1 for the version of the program.", &["version"])
+});
+
+/// Says on standard output, in one JSON line, where the process listens; and in the log, loudly, what is simulated.
+pub(crate) fn announce(
+    shared: &Shared,
+    settings: &[VendorSettings],
+    address: SocketAddr,
+    http: &TcpListener,
+) {
+    let metrics_address = http.local_addr().map(|address| address.to_string()).unwrap_or_default();
+    let calls_vendors = shared.roles.contains(&Role::Adapter);
+    let simulated: Vec<&str> = settings
+        .iter()
+        .filter(|vendor| calls_vendors && vendor.simulated)
+        .map(|vendor| &*vendor.name)
+        .collect();
+    BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
+    tracing::info!(%address, metrics = metrics_address, roles = ?shared.admin.roles, "serving gRPC, loopback clients only unless told otherwise; callers are not authenticated");
+    if !simulated.is_empty() {
+        tracing::warn!(vendors = ?simulated, "SIMULATED vendors: no model sees any prompt; set a key such as OPENAI_API_KEY for a real one");
+    }
+    let line = serde_json::json!({
+        "listening": address.to_string(),
+        "metrics": metrics_address,
+        "roles": shared.admin.roles,
+        "simulated": simulated,
+    });
+    println!("{line}");
+}
+
+/// Tells readiness through the gRPC health service, for the process and for each of its services.
+pub(crate) async fn publish_health(health: HealthReporter, readiness: Readiness, roles: Vec<Role>) {
+    let mut ready = readiness.watch();
+    loop {
+        let status =
+            if *ready.borrow_and_update() { ServingStatus::Serving } else { ServingStatus::NotServing };
+        health.set_service_status("", status).await;
+        for role in &roles {
+            let name = match role {
+                Role::Router => router_service_server::SERVICE_NAME,
+                Role::Adapter => provider_service_server::SERVICE_NAME,
+            };
+            health.set_service_status(name, status).await;
+        }
+        if ready.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reloads the configuration when its file changes and connects to the vendors anew.
+pub(crate) async fn follow_config(
+    shared: Shared,
+    shards: Vec<ShardVendors>,
+    mut bulkheads: Bulkheads,
+    simulator: Option<Simulator>,
+) {
+    let mut reloads = shared.config.subscribe();
+    let watching = shared.config.clone();
+    let watcher = async move { watching.watch().await };
+    let reconnect = async {
+        let mut connected = shared.config.catalog().vendors(shared.config.environment());
+        loop {
+            if reloads.changed().await.is_err() {
+                return;
+            }
+            let settings = shared.config.catalog().vendors(shared.config.environment());
+            if settings == connected {
+                continue;
+            }
+            match vendors::connect(&shards, &settings, &mut bulkheads, simulator.as_ref()) {
+                Ok(()) => adopt(&shared, &settings),
+                Err(error) => tracing::error!(%error, "vendors not connected anew, the old connections stay"),
+            }
+            connected = settings;
+        }
+    };
+    tokio::join!(watcher, reconnect, report(shared.config.clone()));
+}
+
+fn adopt(shared: &Shared, settings: &[VendorSettings]) {
+    shared.admin.vendors.store(Arc::new(vendors::facts(settings)));
+    if shared.roles.contains(&Role::Adapter) {
+        shared.vendors.set(settings.iter().map(|vendor| (vendor.name.clone(), vendor.simulated)));
+    }
+}
+
+/// Keeps the configuration's metrics up to date; failed reloads do not notify, so it looks from time to time.
+async fn report(config: Arc<ConfigHandle>) {
+    let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
+    loop {
+        ticks.tick().await;
+        let status = config.status();
+        CONFIG_INFO.reset();
+        CONFIG_INFO.with_label_values(&[&status.version]).set(1);
+        let count = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        CONFIG_LOADS.with_label_values(&["taken"]).set(count(status.reloads));
+        CONFIG_LOADS.with_label_values(&["refused"]).set(count(status.failures));
+        CONFIG_GOOD.with_label_values::<&str>(&[]).set(i64::from(status.last_error.is_none()));
+    }
+}

@@ -1,0 +1,112 @@
+//! The connections to the vendors: made from the configuration, made again when it changes.
+
+use signalbox_admin::VendorFacts;
+use signalbox_kit::catalog::{Timeouts, VendorSettings};
+use signalbox_ports::VendorApi;
+use signalbox_types::VendorKind;
+use signalbox_vendors::{Bulkhead, HttpVendor, VendorConfig, codec_for};
+use signalbox_vendorsim::Simulator;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+/// The connections of one shard. Each shard has its own, so that a request stays on its thread.
+#[derive(Clone, Default)]
+pub(crate) struct ShardVendors(Arc<signalbox_provider_adapter::Vendors>);
+
+impl ShardVendors {
+    pub(crate) fn handle(&self) -> Arc<signalbox_provider_adapter::Vendors> {
+        self.0.clone()
+    }
+}
+
+/// Limits of concurrency, one per vendor for the whole process.
+#[derive(Default)]
+pub(crate) struct Bulkheads(BTreeMap<Arc<str>, (usize, usize, Arc<Bulkhead>)>);
+
+impl Bulkheads {
+    /// The vendor's limit; a new one when its configuration has changed.
+    fn of(&mut self, settings: &VendorSettings) -> Arc<Bulkhead> {
+        let (most, queue) = (settings.max_concurrency, settings.max_queue);
+        match self.0.get(&settings.name) {
+            Some((was_most, was_queue, bulkhead)) if (*was_most, *was_queue) == (most, queue) => {
+                bulkhead.clone()
+            }
+            _ => {
+                let bulkhead = Arc::new(Bulkhead::new(most, queue));
+                self.0.insert(settings.name.clone(), (most, queue, bulkhead.clone()));
+                bulkhead
+            }
+        }
+    }
+}
+
+/// Connects every shard to the vendors as configured. On an error nothing changes.
+pub(crate) fn connect(
+    shards: &[ShardVendors],
+    settings: &[VendorSettings],
+    bulkheads: &mut Bulkheads,
+    simulator: Option<&Simulator>,
+) -> Result<(), String> {
+    let mut connected = Vec::with_capacity(shards.len());
+    for _ in shards {
+        let mut vendors: HashMap<Arc<str>, Arc<dyn VendorApi>> = HashMap::new();
+        for vendor in settings {
+            let config = vendor_config(vendor, simulator);
+            let api = HttpVendor::new(config, bulkheads.of(vendor)).map_err(|error| error.to_string())?;
+            vendors.insert(vendor.name.clone(), Arc::new(api));
+        }
+        connected.push(vendors);
+    }
+    for (shard, vendors) in shards.iter().zip(connected) {
+        shard.0.store(Arc::new(vendors));
+    }
+    Ok(())
+}
+
+fn vendor_config(settings: &VendorSettings, simulator: Option<&Simulator>) -> VendorConfig {
+    let simulated = simulator.filter(|_| settings.simulated);
+    let base_url = match simulated {
+        Some(simulator) => Some(simulator.base_url(simulator_name(settings.kind))),
+        None => settings.base_url.clone(),
+    };
+    let api_key = match simulated {
+        Some(_) => Some("simulated".to_owned()),
+        None => settings.key.as_ref().map(|key| key.expose().to_owned()),
+    };
+    let Timeouts { connect, first_byte, idle, total } = settings.timeouts;
+    VendorConfig {
+        name: settings.name.to_string(),
+        kind: settings.kind,
+        base_url,
+        api_key,
+        timeouts: signalbox_vendors::Timeouts { connect, first_byte, idle, total },
+        max_concurrency: settings.max_concurrency,
+        max_queue: settings.max_queue,
+        simulated: settings.simulated,
+    }
+}
+
+fn simulator_name(kind: VendorKind) -> &'static str {
+    match kind {
+        VendorKind::OpenaiCompatible => "compatible",
+        kind => kind.name(),
+    }
+}
+
+/// What operators may know of the vendors.
+pub(crate) fn facts(settings: &[VendorSettings]) -> Vec<VendorFacts> {
+    let fact = |vendor: &VendorSettings| {
+        let default = codec_for(vendor.kind).default_base_url().unwrap_or_default();
+        VendorFacts {
+            name: vendor.name.to_string(),
+            kind: vendor.kind,
+            base_url: vendor.base_url.clone().unwrap_or_else(|| default.to_owned()),
+            has_key: vendor.key.is_some(),
+            simulated: vendor.simulated,
+            max_concurrency: vendor.max_concurrency,
+        }
+    };
+    settings.iter().map(fact).collect()
+}

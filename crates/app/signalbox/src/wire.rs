@@ -1,0 +1,102 @@
+//! Brings services, connectors and peers together: the one place that knows them all.
+
+use crate::{roles::Role, unbuilt, vendors::ShardVendors};
+use signalbox_api::{DESCRIPTOR_SET, v1};
+use signalbox_kit::{Clock, Hop, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
+use signalbox_ports::UsageSink;
+use signalbox_router::{ConfiguredVendors, SharedHolds};
+use std::sync::Arc;
+use tonic::service::{Routes, RoutesBuilder};
+use tonic_health::pb::health_server::{Health, HealthServer};
+
+/// What all shards of a process share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) config: Arc<ConfigHandle>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) vendors: ConfiguredVendors,
+    pub(crate) holds: SharedHolds,
+    pub(crate) admin: signalbox_admin::Dependencies,
+}
+
+impl Shared {
+    fn serves(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+}
+
+/// Every service of this process's roles, for one shard. Must be called inside the shard's runtime.
+pub(crate) fn wire<H: Health>(
+    shared: &Shared,
+    vendors: &ShardVendors,
+    health: HealthServer<H>,
+) -> Result<Routes, String> {
+    let limit = shared.config.loaded().config.server.max_message_bytes;
+    let adapter = adapter(shared, vendors);
+    let mut routes = Routes::builder();
+    routes.add_service(health).add_service(signalbox_admin::server(shared.admin.clone()));
+    if shared.serves(Role::Adapter) {
+        routes.add_service(signalbox_provider_adapter::server(adapter.clone(), limit));
+    }
+    if shared.serves(Role::Router) {
+        routes.add_service(router(shared, &adapter, limit)?);
+    }
+    unbuilt::add_to(&mut routes);
+    add_reflection(&mut routes)?;
+    Ok(routes.routes().prepare())
+}
+
+fn adapter(shared: &Shared, vendors: &ShardVendors) -> signalbox_provider_adapter::Dependencies {
+    let usage: Arc<dyn UsageSink> = Arc::new(CallMetrics);
+    signalbox_provider_adapter::Dependencies {
+        config: shared.config.clone(),
+        vendors: vendors.handle(),
+        usage,
+        clock: shared.clock.clone(),
+    }
+}
+
+fn router(
+    shared: &Shared,
+    adapter: &signalbox_provider_adapter::Dependencies,
+    limit: usize,
+) -> Result<v1::router_service_server::RouterServiceServer<signalbox_router::Router>, String> {
+    let hop = if shared.serves(Role::Adapter) {
+        hop::local(signalbox_provider_adapter::server(adapter.clone(), limit))
+    } else {
+        adapter_peers(shared)?
+    };
+    let dependencies = signalbox_router::Dependencies {
+        config: shared.config.clone(),
+        adapter: hop,
+        vendors: shared.vendors.clone(),
+        holds: shared.holds.clone(),
+        clock: shared.clock.clone(),
+    };
+    Ok(signalbox_router::server(dependencies, limit))
+}
+
+/// The way to adapters in other processes.
+pub(crate) fn adapter_peers(shared: &Shared) -> Result<Hop, String> {
+    let peers = &shared.config.loaded().config.peers.adapter;
+    if peers.is_empty() {
+        return Err(
+            "role router needs an adapter: serve --role adapter too, or list peers.adapter".to_owned()
+        );
+    }
+    hop::remote(peers).map_err(|error| format!("peers.adapter: {error}"))
+}
+
+/// Both versions of server reflection: older grpcurl asks for v1alpha.
+fn add_reflection(routes: &mut RoutesBuilder) -> Result<(), String> {
+    let builder = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let told = |error: tonic_reflection::server::Error| format!("reflection: {error}");
+    routes.add_service(builder().build_v1().map_err(told)?);
+    routes.add_service(builder().build_v1alpha().map_err(told)?);
+    Ok(())
+}
