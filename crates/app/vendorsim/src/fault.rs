@@ -24,12 +24,10 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Refusal {
     status: Option<u16>,
-    kind: Option<KindName>,
+    kind: Option<Kind>,
     retry_after: Option<u64>,
     silent: bool,
 }
-
-type KindName = Kind;
 
 /// How a body ends early, after a number of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,15 +95,12 @@ impl Fault {
             "kind" => self.refusal_mut().kind = Some(Kind::named(value)?),
             _ => return self.add_number(name, value.parse().ok()?),
         }
-        value.is_empty().then_some(()).or((name == "kind").then_some(()))
+        (value.is_empty() || name == "kind").then_some(())
     }
 
     fn add_number(&mut self, name: &str, number: u64) -> Option<()> {
         match name {
-            "status" => {
-                self.refusal_mut().status =
-                    Some(u16::try_from(number).ok().filter(|s| (400..600).contains(s))?)
-            }
+            "status" => self.refusal_mut().status = Some(error_status(number)?),
             "retry-after" => self.refusal_mut().retry_after = Some(number),
             "delay" => self.delay = Duration::from_millis(number),
             "first-byte" => self.first_byte = Duration::from_millis(number),
@@ -127,6 +122,10 @@ impl Fault {
     pub fn spec(&self) -> &str {
         &self.spec
     }
+}
+
+fn error_status(number: u64) -> Option<u16> {
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
 impl Refusal {

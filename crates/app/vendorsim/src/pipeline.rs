@@ -3,8 +3,7 @@
 use crate::body::{Hangup, SimBody};
 use crate::call::Call;
 use crate::control;
-use crate::fault::Fault;
-use crate::problem::{Kind, Problem};
+use crate::fault::{Fault, UnknownFault};
 use crate::record::{Outcome, RecordedRequest, Recorder, Ticket};
 use crate::reply::Reply;
 use crate::rules::Rules;
@@ -13,8 +12,9 @@ use crate::spoil::spoil;
 use crate::vendor::Vendor;
 use crate::vendors;
 use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::{BodyExt as _, Limited};
+use http::request::Parts;
+use http::{HeaderMap, Request, Response};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use serde_json::Value;
 use std::sync::Arc;
@@ -40,44 +40,46 @@ pub(crate) async fn respond(state: &State, request: Request<Incoming>) -> Result
     let (head, body) = request.into_parts();
     let body = match Limited::new(body, BODY_LIMIT).collect().await {
         Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => return Ok(too_large()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            return Ok(plainly(413, format!("the simulator takes bodies up to {BODY_LIMIT} bytes")));
+        }
         Err(_) => return Err(Hangup),
     };
     if let Some(path) = head.uri.path().strip_prefix("/_sim/") {
-        return Ok(into_response(control::handle(state, &head.method, path, &body), &Fault::default(), None));
+        let reply = control::handle(state, &head.method, path, &body);
+        return Ok(into_response(reply, &Fault::default(), None));
     }
-    let Some((vendor, path)) = split_vendor(head.uri.path()) else {
-        return Ok(into_response(Reply::whole(404, "text/plain", "no such vendor"), &Fault::default(), None));
-    };
-    let query = head.uri.query().unwrap_or("");
+    match split_vendor(head.uri.path()) {
+        Some((vendor, path)) => ask_vendor(state, vendor, path, &head, body).await,
+        None => Ok(plainly(404, "no such vendor".to_owned())),
+    }
+}
+
+async fn ask_vendor(
+    state: &State,
+    vendor: Vendor,
+    path: &str,
+    head: &Parts,
+    body: Bytes,
+) -> Result<Response<SimBody>, Hangup> {
     let parsed = parse(&body);
     let named = vendors::model_of(vendor, path, parsed.as_ref().ok());
-    let (model, suffix) = match named.split_once(SUFFIX) {
-        Some((model, suffix)) => (model.to_owned(), Some(suffix.to_owned())),
-        None => (named, None),
+    let (model, suffix) =
+        named.split_once(SUFFIX).map_or((named.as_str(), None), |(model, spec)| (model, Some(spec)));
+    let fault = match choose_fault(state, vendor, model, &head.headers, suffix) {
+        Ok(fault) => fault,
+        Err(unknown) => return Ok(plainly(400, unknown.to_string())),
     };
-    let header = head.headers.get(FAULT_HEADER).and_then(|value| value.to_str().ok());
-    let fault = match header.or(suffix.as_deref()).map(Fault::parse) {
-        Some(Ok(fault)) => fault,
-        Some(Err(unknown)) => {
-            return Ok(into_response(
-                Reply::whole(400, "text/plain", unknown.to_string()),
-                &Fault::default(),
-                None,
-            ));
-        }
-        None => {
-            state.rules.strike(vendor, Some(model.as_str()).filter(|m| !m.is_empty())).unwrap_or_default()
-        }
-    };
+    let query = head.uri.query().unwrap_or("");
+    let seed = Seed::of(&body);
     let ticket = state.recorder.record(RecordedRequest {
         id: 0,
         vendor,
         method: head.method.clone(),
         path: without_key(path, query),
-        model: (!model.is_empty()).then(|| model.clone()),
+        model: (!model.is_empty()).then(|| model.to_owned()),
         headers: head.headers.clone(),
-        body: body.clone(),
+        body,
         fault: (!fault.spec().is_empty()).then(|| fault.spec().to_owned()),
         status: None,
         outcome: Outcome::Pending,
@@ -88,12 +90,29 @@ pub(crate) async fn respond(state: &State, request: Request<Incoming>) -> Result
         query,
         headers: &head.headers,
         body: parsed,
-        model,
-        seed: Seed::of(&body),
+        model: model.to_owned(),
+        seed,
         quirks: fault.quirks,
         now: (state.clock)(),
     };
     strike_then_answer(state, vendor, &call, &fault, ticket).await
+}
+
+/// The header goes before the suffix, and the suffix before the rules.
+fn choose_fault(
+    state: &State,
+    vendor: Vendor,
+    model: &str,
+    headers: &HeaderMap,
+    suffix: Option<&str>,
+) -> Result<Fault, UnknownFault> {
+    let header = headers.get(FAULT_HEADER).and_then(|value| value.to_str().ok());
+    match header.or(suffix) {
+        Some(spec) => Fault::parse(spec),
+        None => {
+            Ok(state.rules.strike(vendor, Some(model).filter(|model| !model.is_empty())).unwrap_or_default())
+        }
+    }
 }
 
 async fn strike_then_answer(
@@ -134,10 +153,9 @@ fn into_response(reply: Reply, fault: &Fault, ticket: Option<Ticket>) -> Respons
     response
 }
 
-fn too_large() -> Response<SimBody> {
-    let problem = Problem::new(Kind::TooLarge);
-    let message = problem.message_or(|| format!("the simulator takes bodies up to {BODY_LIMIT} bytes"));
-    into_response(Reply::whole(413, "text/plain", message), &Fault::default(), None)
+/// An answer of the simulator itself.
+fn plainly(status: u16, message: String) -> Response<SimBody> {
+    into_response(Reply::whole(status, "text/plain", message), &Fault::default(), None)
 }
 
 /// The body as JSON; no body is `null`.

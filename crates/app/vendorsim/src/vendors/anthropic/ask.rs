@@ -91,7 +91,7 @@ fn read_message(ask: &mut Ask<'_>, message: &Value, n: usize) -> Result<(), Prob
             _ => {}
         }
     }
-    if user && !(said.is_empty() && !ask.results.is_empty()) {
+    if user && (!said.is_empty() || ask.results.is_empty()) {
         ask.said = said;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Finish, Usage};
 use crate::call::Call;
+use crate::json::text;
 use crate::reply::Reply;
 use crate::seed;
 use serde_json::{Value, json};
@@ -75,27 +76,36 @@ pub(crate) fn stop(answer: &Answer) -> (&'static str, Option<&str>) {
 ///
 /// The cache only comes in where the request asks for it, and its tokens are not part of `input_tokens`.
 pub(crate) fn first_usage(call: &Call<'_>, usage: Usage) -> Value {
-    let caches = call.json().is_ok_and(asks_for_cache);
-    let (cached, written) = if caches { (usage.cached, usage.written) } else { (0, 0) };
-    let hour = call.json().is_ok_and(|body| body.to_string().contains(r#""ttl":"1h""#));
-    let (five_minutes, hour) = if hour { (0, written) } else { (written, 0) };
+    let lifetime = call.json().ok().and_then(cache_lifetime);
+    let (cached, written) = if lifetime.is_some() { (usage.cached, usage.written) } else { (0, 0) };
+    let hour = if lifetime == Some(Lifetime::Hour) { written } else { 0 };
     json!({
         "input_tokens": usage.prompt - cached - written,
         "cache_creation_input_tokens": written,
         "cache_read_input_tokens": cached,
-        "cache_creation": {"ephemeral_5m_input_tokens": five_minutes, "ephemeral_1h_input_tokens": hour},
+        "cache_creation": {"ephemeral_5m_input_tokens": written - hour, "ephemeral_1h_input_tokens": hour},
         "output_tokens": 1,
         "service_tier": "standard",
         "inference_geo": "global",
     })
 }
 
-fn asks_for_cache(value: &Value) -> bool {
+/// How long the cache is to keep what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lifetime {
+    FiveMinutes,
+    Hour,
+}
+
+/// The lifetime that the first `cache_control` of a request asks for.
+fn cache_lifetime(value: &Value) -> Option<Lifetime> {
     match value {
-        Value::Object(members) => {
-            members.contains_key("cache_control") || members.values().any(asks_for_cache)
-        }
-        Value::Array(items) => items.iter().any(asks_for_cache),
-        _ => false,
+        Value::Object(members) => match members.get("cache_control") {
+            Some(control) if text(control, "ttl") == Some("1h") => Some(Lifetime::Hour),
+            Some(Value::Object(_)) => Some(Lifetime::FiveMinutes),
+            _ => members.values().find_map(cache_lifetime),
+        },
+        Value::Array(items) => items.iter().find_map(cache_lifetime),
+        _ => None,
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn check(call: &Call<'_>) -> Result<(), Problem> {
             traits.max_tokens, call.model
         )));
     }
-    if json::strings(body.get("stop_sequences")).iter().any(|stop| stop.trim().is_empty()) {
+    if json::strings(body.get("stop_sequences")).iter().any(|stop| stop.trim_ascii().is_empty()) {
         return Err(Problem::invalid("stop_sequences: each stop sequence must contain non-whitespace"));
     }
     check_thinking(body, traits, max_tokens)

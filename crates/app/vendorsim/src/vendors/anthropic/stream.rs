@@ -52,12 +52,16 @@ struct BlockDelta<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 enum Delta<'a> {
-    TextDelta { text: &'a str },
-    InputJsonDelta { partial_json: &'a str },
-    ThinkingDelta { thinking: &'a str },
-    SignatureDelta { signature: &'a str },
+    #[serde(rename = "text_delta")]
+    Text { text: &'a str },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: &'a str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'a str },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: &'a str },
 }
 
 struct Writer {
@@ -78,27 +82,27 @@ impl Writer {
     fn write_thinking(&mut self, thinking: &str, signature: &str) {
         self.open(&json!({"type": "thinking", "thinking": "", "signature": ""}));
         for piece in tokens::pieces(thinking) {
-            self.delta(Delta::ThinkingDelta { thinking: piece }, false);
+            self.delta(Delta::Thinking { thinking: piece }, false);
         }
-        self.delta(Delta::SignatureDelta { signature }, false);
+        self.delta(Delta::Signature { signature }, false);
         self.close();
     }
 
     fn write_text(&mut self, text: &str) {
         self.open(&json!({"type": "text", "text": ""}));
         for piece in tokens::pieces(text) {
-            self.delta(Delta::TextDelta { text: piece }, true);
+            self.delta(Delta::Text { text: piece }, true);
         }
         self.close();
     }
 
     fn write_tool_use(&mut self, head: Value, arguments: &str) {
         self.open(&head);
-        self.delta(Delta::InputJsonDelta { partial_json: "" }, false);
+        self.delta(Delta::InputJson { partial_json: "" }, false);
         // No arguments are no more than the empty piece.
         let arguments = if arguments == "{}" { "" } else { arguments };
         for piece in tokens::pieces(arguments) {
-            self.delta(Delta::InputJsonDelta { partial_json: piece }, true);
+            self.delta(Delta::InputJson { partial_json: piece }, true);
         }
         self.close();
     }

@@ -114,7 +114,7 @@ fn read_content(ask: &mut Ask<'_>, content: &Value, n: usize) -> Result<(), Prob
             ask.results.push(result);
         }
     }
-    if user && !(said.is_empty() && !ask.results.is_empty()) {
+    if user && (!said.is_empty() || ask.results.is_empty()) {
         ask.said = said;
     }
     Ok(())

@@ -15,7 +15,8 @@ pub(crate) fn reply(call: &Call<'_>, problem: &Problem) -> Reply {
     }
     let message = problem.message_or(|| usual_message(problem.kind, &call.model));
     let code = problem.code.or(usual_code);
-    let param = problem.param.as_deref().or((problem.kind == Kind::Context).then_some("messages"));
+    let usual_param = (problem.kind == Kind::Context).then_some("messages");
+    let param = problem.param.as_deref().or(usual_param);
     let mut reply = Reply::json(status, &json!({"error": error(&message, kind, param, code)}));
     if problem.kind == Kind::Rate {
         reply = reply.headers(&RATE_HEADERS);
