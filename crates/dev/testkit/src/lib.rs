@@ -1,1 +1,65 @@
-//! skeleton
+//! Signalbox as its users meet it: real processes, reached over TCP, with simulated vendors, a real model and a
+//! trace receiver beside them.
+//!
+//! A test body takes a [`Topology`] and works in a [`World`]; [`both_topologies!`] runs it in one process and as
+//! separate ones.
+
+#![expect(clippy::panic, reason = "a panic is the failure message of a test")]
+
+pub mod ask;
+pub mod metrics;
+pub mod otlp;
+pub mod real_model;
+pub mod refusal;
+
+mod deployment;
+mod files;
+mod http;
+
+mod process;
+mod signalbox;
+mod wait;
+mod workspace;
+mod world;
+
+pub use deployment::{Deployment, Topology};
+pub use http::get;
+pub use signalbox::{Client, Options, Signalbox};
+pub use wait::{eventually, eventually_some};
+pub use workspace::{built, tool, workspace};
+pub use world::{KEYS, World, at_simulator};
+
+/// Makes two tests of every body, an `async fn(Topology)`: one with all roles in one process, one with each role in
+/// processes of its own.
+///
+/// ```
+/// use signalbox_testkit::{Topology, both_topologies};
+///
+/// async fn a_request_is_answered(_topology: Topology) {}
+///
+/// both_topologies!(a_request_is_answered);
+/// ```
+#[macro_export]
+macro_rules! both_topologies {
+    ($($body:ident),+ $(,)?) => {
+        #[cfg(test)]
+        mod all_in_one {
+            $(
+                #[tokio::test]
+                async fn $body() {
+                    super::$body($crate::Topology::AllInOne).await;
+                }
+            )+
+        }
+
+        #[cfg(test)]
+        mod remote {
+            $(
+                #[tokio::test]
+                async fn $body() {
+                    super::$body($crate::Topology::Remote).await;
+                }
+            )+
+        }
+    };
+}
