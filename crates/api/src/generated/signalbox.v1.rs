@@ -1350,8 +1350,7 @@ pub mod stream_generate_response {
         /// More of a tool call.
         #[prost(message, tag = "2")]
         ToolCallDelta(super::ToolCallDelta),
-        /// More reasoning: the text if `include_reasoning` was set; signatures always, since a tool round trip needs
-        /// them.
+        /// More reasoning: if `include_reasoning` was set, or tools are in play and the vendor may want it back.
         #[prost(message, tag = "3")]
         ReasoningDelta(super::ReasoningDelta),
         /// The end of the answer.
@@ -1970,8 +1969,8 @@ pub mod router_service_client {
     /// The public service: one way to call every vendor.
     ///
     /// Errors carry google.rpc details: ErrorInfo (domain `signalbox`, `reason` from ErrorReason without its prefix,
-    /// metadata with vendor and attempts), BadRequest naming fields, RetryInfo, QuotaFailure. Every answer and every
-    /// final error says who was tried and why.
+    /// metadata with the vendor's own status, code and request id), BadRequest naming fields, RetryInfo, QuotaFailure, and
+    /// RouteFailure: who was tried and why. Every answer says the same in its `route`.
     #[derive(Debug, Clone)]
     pub struct RouterServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -2211,8 +2210,8 @@ pub mod router_service_server {
     /// The public service: one way to call every vendor.
     ///
     /// Errors carry google.rpc details: ErrorInfo (domain `signalbox`, `reason` from ErrorReason without its prefix,
-    /// metadata with vendor and attempts), BadRequest naming fields, RetryInfo, QuotaFailure. Every answer and every
-    /// final error says who was tried and why.
+    /// metadata with the vendor's own status, code and request id), BadRequest naming fields, RetryInfo, QuotaFailure, and
+    /// RouteFailure: who was tried and why. Every answer says the same in its `route`.
     #[derive(Debug)]
     pub struct RouterServiceServer<T> {
         inner: Arc<T>,
@@ -4473,7 +4472,7 @@ pub enum ErrorReason {
     Unspecified = 0,
     /// INVALID_ARGUMENT: a field is wrong; BadRequest names it.
     InvalidRequest = 1,
-    /// INVALID_ARGUMENT or RESOURCE_EXHAUSTED: larger than a limit that the message names.
+    /// INVALID_ARGUMENT: larger than a limit that the message names.
     RequestTooLarge = 2,
     /// NOT_FOUND: the model, alias or task type is not in the catalogue.
     UnknownModel = 3,
