@@ -70,9 +70,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let http = TcpListener::bind(server.metrics_listen)
         .map_err(|error| format!("cannot listen on {}: {error}", server.metrics_listen))?;
 
-    let shards = vec![ShardVendors::default(); 0];
-    let shards: Vec<ShardVendors> =
-        shards.into_iter().chain((0..threads).map(|_| ShardVendors::default())).collect();
+    let shards: Vec<ShardVendors> = (0..threads).map(|_| ShardVendors::default()).collect();
     let mut bulkheads = Bulkheads::default();
     vendors::connect(&shards, &settings, &mut bulkheads, simulator.as_ref())?;
     let readiness = Readiness::default();

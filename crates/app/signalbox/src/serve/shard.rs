@@ -6,10 +6,7 @@ use crate::{
     wire::{Shared, wire},
 };
 use signalbox_kit::serve;
-use std::{
-    net::{SocketAddr, TcpListener},
-    thread::JoinHandle,
-};
+use std::net::{SocketAddr, TcpListener};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tonic_health::pb::health_server::{Health, HealthServer};
@@ -17,7 +14,8 @@ use tonic_health::pb::health_server::{Health, HealthServer};
 /// The shards of a running process.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
-    threads: Vec<(JoinHandle<()>, oneshot::Receiver<Result<(), String>>)>,
+    /// How each shard ended.
+    ends: Vec<oneshot::Receiver<Result<(), String>>>,
 }
 
 /// Starts a thread for each listener. Returns once every one serves.
@@ -30,7 +28,7 @@ pub(crate) fn start<H: Health>(
 ) -> Result<Running, String> {
     let address =
         listeners.first().ok_or("there is no listener")?.local_addr().map_err(|error| error.to_string())?;
-    let mut threads = Vec::with_capacity(listeners.len());
+    let mut ends = Vec::with_capacity(listeners.len());
     for (index, (listener, vendors)) in listeners.into_iter().zip(vendors).enumerate() {
         let (shared, vendors, health, drain) =
             (shared.clone(), vendors.clone(), health.clone(), drain.clone());
@@ -41,11 +39,11 @@ pub(crate) fn start<H: Health>(
             let _receiver_gone = started.send(outcome.clone());
             let _receiver_gone = ended.send(outcome);
         });
-        let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
+        thread.map_err(|error| format!("cannot start a thread: {error}"))?;
         start.recv().map_err(|_| "a shard ended at its start".to_owned())??;
-        threads.push((thread, end));
+        ends.push(end);
     }
-    Ok(Running { address, threads })
+    Ok(Running { address, ends })
 }
 
 fn run<H: Health>(
@@ -69,7 +67,7 @@ fn run<H: Health>(
 impl Running {
     /// Waits until every shard has drained.
     pub(crate) async fn join(self) -> Result<(), String> {
-        for (_, end) in self.threads {
+        for end in self.ends {
             end.await.map_err(|_| "a shard ended without a word".to_owned())??;
         }
         Ok(())
