@@ -49,8 +49,10 @@
 //! | `malformed` | the first token (or the whole answer) is broken JSON |
 //! | `no-usage` | no token counts |
 //! | `no-finish`, `empty-finish` | no finish reason, or an empty one |
-//! | `dup-index` | all tool calls have index 0 |
+//! | `dup-index` | all tool calls have index 0 (all but Anthropic and Gemini, which have no such index) |
 //! | `no-ids` | tool calls have no ids |
+//!
+//! Tokens of reasoning do not count towards `K`.
 //!
 //! It is asked for by the header `x-vendorsim-fault`, by a suffix of the model's name (`gpt-4o~cut=5`), or by a
 //! rule: [`Simulator::set_fault`], or from another process `POST /_sim/faults` with

@@ -89,6 +89,28 @@ async fn oddities_leave_the_rest_of_the_answer_alone() {
     assert_eq!(calls[1].get("id"), None);
 }
 
+#[tokio::test(start_paused = true)]
+async fn delays_are_kept_before_the_head_before_the_body_and_before_each_token() {
+    let simulator = start().await;
+    let started = tokio::time::Instant::now();
+    let seen = streamed(&simulator, "delay=1000,first-byte=500,trickle=100").await;
+    let expected = 1500 + 100 * contents(&seen).len() as u128;
+    let elapsed = started.elapsed().as_millis();
+    assert!((expected..expected + 100).contains(&elapsed), "{elapsed} ms, not {expected}");
+}
+
+#[tokio::test]
+async fn a_status_of_401_has_the_vendors_words_for_it() {
+    let simulator = start().await;
+    let gemini = "/v1beta/models/gemini-3.8-flash~status=401:generateContent";
+    assert_eq!(
+        post(&simulator, "gemini", gemini, &json!({})).await.json()["error"]["status"],
+        "UNAUTHENTICATED"
+    );
+    let seen = post(&simulator, "xai", "/v1/chat/completions", &chat("grok-4.3~status=401", false)).await;
+    assert_eq!((seen.status, seen.json()["code"].as_str()), (401, Some("Unauthenticated")));
+}
+
 #[tokio::test]
 async fn a_malformed_answer_is_no_json() {
     let simulator = start().await;

@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 
 /// A refusal in Gemini's shape; the endpoint that streams an array wraps it in one.
 pub(crate) fn reply(call: &Call<'_>, problem: &Problem) -> Reply {
-    let (usual_status, name) = shape(problem.kind);
+    let (usual_status, usual_name) = shape(problem.kind);
     let status = problem.status.unwrap_or(usual_status);
+    let name = if status == 401 { "UNAUTHENTICATED" } else { usual_name };
     if problem.kind == Kind::Html || problem.kind == Kind::NoPath {
         return Reply::html(status);
     }
     let message = problem.message_or(|| usual_message(problem.kind, &call.model));
     let mut error = json!({"code": status, "message": message, "status": name});
-    let details = details(call, problem, &message);
+    let details = if status == 401 { Vec::new() } else { details(call, problem, &message) };
     if !details.is_empty() {
         error["details"] = details.into();
     }

@@ -75,16 +75,7 @@ fn read_message(ask: &mut Ask<'_>, message: &Value) -> Result<(), Problem> {
         }
         Some("assistant") => {
             ask.results.clear();
-            for made in list(message, "tool_calls") {
-                let arguments = made.pointer("/function/arguments");
-                if !arguments.is_none_or(Value::is_object) {
-                    return Err(Problem::invalid(
-                        "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of \
-                         type api.ToolCallFunctionArguments",
-                    ));
-                }
-                ask.prompt_tokens += tokens::count(&made.to_string());
-            }
+            read_calls(ask, message)?;
         }
         Some("tool") => ask.results.push(content.to_owned()),
         Some("system") => {}
@@ -94,6 +85,20 @@ fn read_message(ask: &mut Ask<'_>, message: &Value) -> Result<(), Problem> {
                 "invalid role: \"{role}\", should be one of [\"user\" \"assistant\" \"system\" \"tool\"]"
             )));
         }
+    }
+    Ok(())
+}
+
+/// Arguments are an object here, never a string.
+fn read_calls(ask: &mut Ask<'_>, message: &Value) -> Result<(), Problem> {
+    for made in list(message, "tool_calls") {
+        if made.pointer("/function/arguments").is_some_and(|arguments| !arguments.is_object()) {
+            return Err(Problem::invalid(
+                "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type \
+                 api.ToolCallFunctionArguments",
+            ));
+        }
+        ask.prompt_tokens += tokens::count(&made.to_string());
     }
     Ok(())
 }

@@ -138,6 +138,7 @@ pub(crate) fn refuse(call: &Call<'_>, problem: &Problem) -> Reply {
     let mut reply = match (problem.kind, status) {
         (Kind::Html, _) => Reply::html(status),
         (_, 422) => Reply::whole(422, "text/plain; charset=utf-8", message),
+        (_, 401) => Reply::json(401, &json!({"code": code(Kind::NoKey), "error": message})),
         (kind, _) => Reply::json(status, &json!({"code": code(kind), "error": message})),
     };
     if problem.kind == Kind::Rate {
