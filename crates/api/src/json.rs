@@ -30,12 +30,30 @@ pub fn from_json<M: Message + prost::Name + Default>(text: &str) -> Result<M, Js
 
 /// The JSON form of a message, indented; fields at their default are left out.
 pub fn to_json<M: Message + prost::Name>(message: &M) -> Result<String, JsonError> {
+    let mut bytes = Vec::new();
+    write(message, &mut serde_json::Serializer::pretty(&mut bytes))?;
+    text(bytes)
+}
+
+/// As [`to_json`], on one line.
+pub fn to_json_line<M: Message + prost::Name>(message: &M) -> Result<String, JsonError> {
+    let mut bytes = Vec::new();
+    write(message, &mut serde_json::Serializer::new(&mut bytes))?;
+    text(bytes)
+}
+
+fn write<M, F>(message: &M, writer: &mut serde_json::Serializer<&mut Vec<u8>, F>) -> Result<(), JsonError>
+where
+    M: Message + prost::Name,
+    F: serde_json::ser::Formatter,
+{
     let mut dynamic = DynamicMessage::new(descriptor::<M>()?);
     dynamic.transcode_from(message).map_err(|error| JsonError(error.to_string()))?;
-    let mut bytes = Vec::new();
-    let mut writer = serde_json::Serializer::pretty(&mut bytes);
     dynamic
-        .serialize_with_options(&mut writer, &SerializeOptions::new())
-        .map_err(|error| JsonError(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| JsonError(error.to_string()))
+        .serialize_with_options(writer, &SerializeOptions::new())
+        .map_err(|error| JsonError(error.to_string()))
+}
+
+fn text(json: Vec<u8>) -> Result<String, JsonError> {
+    String::from_utf8(json).map_err(|error| JsonError(error.to_string()))
 }

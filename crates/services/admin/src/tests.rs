@@ -37,7 +37,7 @@ fn file(folder: &Path, text: &str) -> PathBuf {
 
 fn vendor(name: &str) -> VendorFacts {
     VendorFacts {
-        name: name.into(),
+        name: name.to_owned(),
         kind: VendorKind::Openai,
         base_url: "https://api.openai.com".to_owned(),
         has_key: true,

@@ -4,7 +4,6 @@ use arc_swap::ArcSwap;
 use signalbox_api::v1;
 use signalbox_kit::catalog::Catalog;
 use signalbox_types::{Failure, VendorKind};
-use std::sync::Arc;
 
 /// Vendors on a page when the caller does not say.
 const PAGE: usize = 100;
@@ -18,7 +17,7 @@ pub type Vendors = ArcSwap<Vec<VendorFacts>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VendorFacts {
     /// Its name in the catalogue.
-    pub name: Arc<str>,
+    pub name: String,
     /// The wire format it speaks.
     pub kind: VendorKind,
     /// Where it is; empty where that means nothing, as for a vendor simulated in this process.
@@ -40,12 +39,12 @@ pub(crate) fn page(
     let size = page_size(request.page_size)?;
     let after = request.page_token.as_str();
     let mut rest: Vec<&VendorFacts> =
-        vendors.iter().filter(|vendor| after.is_empty() || &*vendor.name > after).collect();
+        vendors.iter().filter(|vendor| after.is_empty() || vendor.name.as_str() > after).collect();
     rest.sort_by(|one, other| one.name.cmp(&other.name));
     let more = rest.len() > size;
     rest.truncate(size);
     let next_page_token = match rest.last() {
-        Some(last) if more => last.name.to_string(),
+        Some(last) if more => last.name.clone(),
         _ => String::new(),
     };
     let vendors = rest.into_iter().map(|vendor| describe(vendor, catalog)).collect();
@@ -61,9 +60,9 @@ fn page_size(wanted: i32) -> Result<usize, Failure> {
 }
 
 fn describe(vendor: &VendorFacts, catalog: &Catalog) -> v1::Vendor {
-    let models = catalog.models().iter().filter(|model| model.reference.vendor == vendor.name).count();
+    let models = catalog.models().iter().filter(|model| *model.reference.vendor == *vendor.name).count();
     v1::Vendor {
-        name: vendor.name.to_string(),
+        name: vendor.name.clone(),
         kind: vendor.kind.name().to_owned(),
         base_url: vendor.base_url.clone(),
         has_key: vendor.has_key,

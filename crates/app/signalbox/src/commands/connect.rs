@@ -1,0 +1,73 @@
+//! The way to a running server.
+
+use super::CommandError;
+use signalbox_api::v1::router_service_client::RouterServiceClient;
+use std::{error::Error, time::Duration};
+use tonic::transport::{Channel, Endpoint};
+
+/// Longest wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Largest message read: more than any server sends unless told to.
+const MAX_MESSAGE_BYTES: usize = 256 * 1024 * 1024;
+
+/// Which server to ask.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ServerArgs {
+    /// Address of the server
+    #[arg(long, env = "SIGNALBOX_SERVER", default_value = "http://127.0.0.1:50051", value_name = "URL")]
+    pub(crate) server: String,
+}
+
+impl ServerArgs {
+    /// A client of the server's public service.
+    pub(crate) async fn router(&self) -> Result<RouterServiceClient<Channel>, CommandError> {
+        let channel = channel(&self.server).await?;
+        Ok(RouterServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+}
+
+/// A connection to `server`, as in `http://127.0.0.1:50051`; `http://` may be left out.
+async fn channel(server: &str) -> Result<Channel, CommandError> {
+    let url = if server.contains("://") { server.to_owned() } else { format!("http://{server}") };
+    if !url.starts_with("http://") {
+        let message = format!("`{server}` is not an address as in http://127.0.0.1:50051");
+        return Err(CommandError::new(message));
+    }
+    let endpoint = Endpoint::from_shared(url)
+        .map_err(|error| CommandError::new(format!("`{server}` is not an address: {}", root(&error))))?;
+    endpoint.connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
+        let message = format!("nothing answers at {server}: is `make run` running?");
+        CommandError::new(message).with_details([root(&error)])
+    })
+}
+
+/// The innermost cause, which says most.
+fn root(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_server_that_is_not_there_is_said_so() {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let error = channel(&free.to_string()).await.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("nothing answers at {free}: is `make run` running?")), "{error}");
+        assert!(error.contains("refused"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_address_that_is_none_is_refused() {
+        for address in ["https://signalbox.example", "ftp://x", "http://", "two words"] {
+            let error = channel(address).await.unwrap_err().to_string();
+            assert!(error.contains(address) && error.contains("is not an address"), "{error}");
+        }
+    }
+}
