@@ -94,6 +94,8 @@ fn add_reflection(routes: &mut RoutesBuilder) -> Result<(), String> {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            // So that grpcurl can read the details of an error.
+            .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
     };
     let told = |error: tonic_reflection::server::Error| format!("reflection: {error}");
     routes.add_service(builder().build_v1().map_err(told)?);
