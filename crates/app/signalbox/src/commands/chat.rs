@@ -10,10 +10,12 @@ use signalbox_api::v1;
 use std::io::{self, Write};
 use tonic::Status;
 
+const HELP: &str = "\
+The answer goes to standard output; who gave it, what it cost and how long it took, to standard error.";
+
 /// What to ask, and whom.
-///
-/// The answer goes to standard output; who gave it, what it cost and how long it took, to standard error.
 #[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(crate) struct ChatArgs {
     /// What to ask; `-` reads it from standard input
     prompt: String,
@@ -36,7 +38,7 @@ pub(crate) struct ChatArgs {
     #[arg(long)]
     reference: Option<String>,
     /// Most tokens to answer with
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_output_tokens: Option<i32>,
     /// Show the model's reasoning too, on standard error
     #[arg(long)]

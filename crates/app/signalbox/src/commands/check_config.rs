@@ -5,10 +5,12 @@ use signalbox_kit::config::{self, ConfigErrors, Environment, Loaded};
 use signalbox_pricing::{Day, ModelStatus};
 use std::path::PathBuf;
 
+const HELP: &str = "\
+Keys are looked for in this environment and in the files that the configuration names; none is shown.";
+
 /// Which file to check.
-///
-/// Keys are looked for in this environment and in the files that the configuration names; none is shown.
 #[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(crate) struct CheckConfigArgs {
     /// The configuration file
     file: PathBuf,

@@ -12,12 +12,14 @@ use signalbox_vendors::{Codec, ResponseHead, codec_for};
 use std::time::SystemTime;
 use v1::stream_generate_response::Event;
 
+const HELP: &str = "\
+A file of the form {\"status\": N, \"headers\": {..}, \"body\": ..} (or \"body_text\": \"..\") is read as a response
+with that status and those headers. What the vendor said is shown, errors too; the command itself fails only where
+there is nothing to read.";
+
 /// What to read, and as what.
-///
-/// A recorded response, `{"status": N, "headers": {..}, "body": .. or "body_text": ".."}`, is recognised where it is
-/// JSON: its status and headers then count. Whatever the vendor said is shown and is no fault of this command: it
-/// fails only where there is nothing to read.
 #[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(crate) struct DecodeArgs {
     /// Wire format: openai, anthropic, gemini, xai, ollama or openai-compatible
     #[arg(value_parser = vendor_kind)]

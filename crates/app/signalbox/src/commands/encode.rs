@@ -11,11 +11,13 @@ use signalbox_types::{Failure, ModelRef};
 use signalbox_vendors::{EncodeContext, EncodedCall, codec_for};
 use std::path::PathBuf;
 
+const HELP: &str = "\
+The request goes to standard output with its key masked; what had to be changed for the model, to standard error as
+`# adjusted: FIELD: WHAT`. Nothing is sent.";
+
 /// What to say, and to whom.
-///
-/// The request goes to standard output with its key masked. What had to be changed for the model follows on standard
-/// error, as `# adjusted: FIELD: WHAT`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(crate) struct EncodeArgs {
     /// The model, as in `openai/gpt-6-luna`
     #[arg(value_name = "VENDOR/MODEL")]

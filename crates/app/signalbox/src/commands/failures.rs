@@ -27,8 +27,9 @@ pub(super) fn from_failure(failure: &Failure) -> CommandError {
 }
 
 fn details(failure: &Failure) -> Vec<String> {
-    let mut lines: Vec<String> =
-        failure.violations.iter().map(|at| format!("{}: {}", at.field, at.description)).collect();
+    // Often the message is the only violation's; once is enough.
+    let more = failure.violations.iter().filter(|at| !failure.message.contains(&at.description));
+    let mut lines: Vec<String> = more.map(|at| format!("{}: {}", at.field, at.description)).collect();
     lines.extend(failure.retry_after.map(|wait| format!("try again in {}", show::time(wait))));
     lines
 }
@@ -112,6 +113,12 @@ mod tests {
              try again in 1.50 s\n  1. anthropic/claude (first choice) failed: VENDOR_OVERLOADED: overloaded \
              (status 529)\n  request r-1"
         );
+    }
+
+    #[test]
+    fn a_field_that_the_message_names_is_not_named_twice() {
+        let failure = Failure::invalid("model", "is unknown");
+        assert_eq!(from_failure(&failure).to_string(), "INVALID_REQUEST: model: is unknown");
     }
 
     #[test]

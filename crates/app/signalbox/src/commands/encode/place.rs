@@ -32,7 +32,11 @@ impl Place {
             None => config.is_some_and(|config| config.api_key.is_some()),
         };
         let written = config.and_then(|config| match config.base_url.as_ref()? {
-            BaseUrl::Literal(url) => Some(url.trim_end_matches('/').to_owned()),
+            BaseUrl::Literal(url) => {
+                // As the catalogue does for a vendor in use: paths begin with the version.
+                let url = url.trim_end_matches('/');
+                Some(url.strip_suffix("/v1").unwrap_or(url).to_owned())
+            }
             BaseUrl::Environment(_) => None,
         });
         let default = codec.default_base_url().unwrap_or("http://ADDRESS-NOT-CONFIGURED");

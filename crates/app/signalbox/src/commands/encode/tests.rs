@@ -71,6 +71,15 @@ fn a_server_of_ones_own_is_called_where_it_is_and_without_a_key_it_does_not_have
 }
 
 #[test]
+fn a_written_address_is_used_whether_or_not_the_vendor_has_a_key_here() {
+    let config = "vendors: {openai: {base_url: 'https://proxy.example/openai/v1/'}}";
+    for env in [[].as_slice(), &[("OPENAI_API_KEY", "k")]] {
+        let shown = encode(env, config, "openai/gpt-6-luna", REQUEST, false);
+        assert!(shown.starts_with("POST https://proxy.example/openai/v1/chat/completions\n"), "{shown}");
+    }
+}
+
+#[test]
 fn what_the_model_does_not_take_is_told() {
     let request = REQUEST.replace("20", "20, \"sampling\": {\"seed\": 7}");
     let shown = encode(&[], "", "anthropic/claude-haiku-5-5", &request, false);

@@ -23,7 +23,8 @@ pub(super) fn listing(found: &v1::ListModelsResponse) -> String {
     }
     if found.models.iter().any(|model| model.simulated) {
         blocks.push(
-            "SIMULATED models invent their answers: their vendor has no key on this server.".to_owned(),
+            "SIMULATED: no model sees the prompt; give the server the vendor's key for real answers."
+                .to_owned(),
         );
     }
     blocks.join("\n\n")
