@@ -122,7 +122,7 @@ async fn simulate(settings: &[VendorSettings], roles: &[Role]) -> Result<Option<
     if !roles.contains(&Role::Adapter) || settings.iter().all(|vendor| !vendor.simulated) {
         return Ok(None);
     }
-    let simulator = Simulator::builder().bind("127.0.0.1:0").await;
+    let simulator = Simulator::builder().keep_requests(0).bind("127.0.0.1:0").await;
     simulator.map(Some).map_err(|error| format!("cannot start the simulated vendors: {error}"))
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Admitted {
     pub(crate) deadline: Option<Instant>,
     /// Time for one attempt.
     pub(crate) attempt_timeout: Option<Duration>,
+    /// Time to the first content of a streamed attempt.
+    pub(crate) first_content_timeout: Option<Duration>,
 }
 
 /// Checks a request and fills in what its task type says. `grpc_timeout`: what the transport's deadline leaves.
@@ -33,7 +35,7 @@ pub(crate) fn admit(
     if request.request_id.is_empty() {
         request.request_id = Uuid::now_v7().to_string();
     }
-    let mut attempt_timeout = None;
+    let (mut attempt_timeout, mut first_content_timeout) = (None, None);
     if let Some(task) = catalog.task_type(&request.task_type)? {
         let prompt = &mut request.prompt;
         prompt.sampling.temperature = prompt.sampling.temperature.or(task.temperature);
@@ -42,10 +44,12 @@ pub(crate) fn admit(
         request.required_capabilities = request.required_capabilities.union(task.required_capabilities);
         request.timeout = request.timeout.or(task.timeout);
         attempt_timeout = task.attempt_timeout;
+        first_content_timeout = task.first_byte_timeout;
     }
     let transport = grpc_timeout.map(|timeout| timeout.saturating_sub(HEAD_START.min(timeout / 4)));
     let timeout = [transport, request.timeout].into_iter().flatten().min();
-    Ok(Admitted { request, deadline: timeout.and_then(|timeout| now.checked_add(timeout)), attempt_timeout })
+    let deadline = timeout.and_then(|timeout| now.checked_add(timeout));
+    Ok(Admitted { request, deadline, attempt_timeout, first_content_timeout })
 }
 
 fn check_schemas(request: &GenerateRequest) -> Result<(), Failure> {

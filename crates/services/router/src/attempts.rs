@@ -24,6 +24,7 @@ pub(crate) struct Run {
     wire: v1::GenerateRequest,
     deadline: Option<Instant>,
     attempt_timeout: Option<Duration>,
+    first_content_timeout: Option<Duration>,
     span: Span,
     current: usize,
     cause: v1::attempt::Cause,
@@ -39,7 +40,7 @@ impl Run {
         started: Instant,
         span: Span,
     ) -> Self {
-        let Admitted { request, deadline, attempt_timeout } = admitted;
+        let Admitted { request, deadline, attempt_timeout, first_content_timeout } = admitted;
         let failover = catalog.failover();
         let rules = FailoverRules {
             quick_retry_delay: failover.quick_retry_delay.0,
@@ -54,6 +55,7 @@ impl Run {
             wire: convert::generate_request_to_proto(request),
             deadline,
             attempt_timeout,
+            first_content_timeout,
             span,
             current: 0,
             cause: v1::attempt::Cause::FirstChoice,
@@ -64,6 +66,21 @@ impl Run {
     /// The model being tried.
     pub(crate) fn model(&self) -> Option<&ModelRef> {
         self.candidates.get(self.current)
+    }
+
+    /// Waits for the first content of a streamed attempt, for as long as the task type allows.
+    pub(crate) async fn within_first_content<T>(
+        &self,
+        content: impl Future<Output = Result<T, Status>>,
+    ) -> Result<T, Status> {
+        let Some(limit) = self.first_content_timeout else { return content.await };
+        tokio::time::timeout(limit, content).await.unwrap_or_else(|_| {
+            let message = format!(
+                "no content came within {} ms (first_byte_timeout of the task type)",
+                limit.as_millis()
+            );
+            Err(status::to_status(&Failure::new(ErrorReason::VendorTimeout, message)))
+        })
     }
 
     /// The request of the attempt that is due.

@@ -85,14 +85,8 @@ impl Router {
         loop {
             let request =
                 run.request().map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
-            let failed = match self.adapter.clone().stream_invoke_model(request).await {
-                Ok(answer) => {
-                    let mut events = answer.into_inner();
-                    match first_event(&mut events).await {
-                        Ok(event) => return Ok((event, events, run)),
-                        Err(status) => status,
-                    }
-                }
+            let failed = match run.within_first_content(open(self.adapter.clone(), request)).await {
+                Ok((event, events)) => return Ok((event, events, run)),
                 Err(status) => status,
             };
             run = run.after(failed).await?;
@@ -100,10 +94,15 @@ impl Router {
     }
 }
 
-async fn first_event(events: &mut Streaming<v1::StreamInvokeModelResponse>) -> Result<Event, Status> {
+/// Starts a streamed attempt and waits for its first event.
+async fn open(
+    mut adapter: ProviderServiceClient<Hop>,
+    request: Request<v1::StreamInvokeModelRequest>,
+) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>), Status> {
+    let mut events = adapter.stream_invoke_model(request).await?.into_inner();
     while let Some(message) = events.message().await? {
         if let Some(event) = message.event {
-            return Ok(event);
+            return Ok((event, events));
         }
     }
     Err(to_status(&Failure::new(ErrorReason::StreamTruncated, "the adapter's stream ended before it began")))
