@@ -5,6 +5,7 @@ mod shard;
 mod state;
 
 use crate::{
+    commands,
     roles::Role,
     vendors::{self, Bulkheads, ShardVendors},
     wire::Shared,
@@ -13,7 +14,7 @@ use arc_swap::ArcSwap;
 use signalbox_kit::{
     Clock, SystemClock,
     catalog::VendorSettings,
-    config::{ConfigHandle, Environment, LogFormat, ServerConfig},
+    config::{ConfigHandle, LogFormat, ServerConfig},
     readiness::Readiness,
     serve::{bind, stop_signal},
     telemetry,
@@ -51,7 +52,7 @@ pub(crate) struct ServeArgs {
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let env = Environment::new(std::env::vars());
+    let env = commands::environment();
     let config =
         ConfigHandle::start(args.config.clone(), env, clock.clone()).map_err(|errors| errors.to_string())?;
     let config = Arc::new(config);
@@ -71,8 +72,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         .map_err(|error| format!("cannot listen on {}: {error}", server.metrics_listen))?;
 
     let shards: Vec<ShardVendors> = (0..threads).map(|_| ShardVendors::default()).collect();
-    let mut bulkheads = Bulkheads::default();
-    vendors::connect(&shards, &settings, &mut bulkheads, simulator.as_ref())?;
+    let bulkheads = Bulkheads::default();
+    vendors::connect(&shards, &settings, &bulkheads, simulator.as_ref())?;
     let readiness = Readiness::default();
     let shared = share(&args, &config, clock, roles, &settings);
 

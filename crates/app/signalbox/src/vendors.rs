@@ -1,14 +1,18 @@
 //! The connections to the vendors: made from the configuration, made again when it changes.
 
+use prometheus::IntGaugeVec;
 use signalbox_admin::VendorFacts;
-use signalbox_kit::catalog::{Timeouts, VendorSettings};
+use signalbox_kit::{
+    catalog::{Timeouts, VendorSettings},
+    telemetry::metrics,
+};
 use signalbox_ports::VendorApi;
 use signalbox_types::VendorKind;
 use signalbox_vendors::{Bulkhead, HttpVendor, VendorConfig, codec_for};
 use signalbox_vendorsim::Simulator;
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
 /// The connections of one shard. Each shard has its own, so that a request stays on its thread.
@@ -23,30 +27,57 @@ impl ShardVendors {
 
 /// Limits of concurrency, one per vendor for the whole process.
 #[derive(Default)]
-pub(crate) struct Bulkheads(BTreeMap<Arc<str>, (usize, usize, Arc<Bulkhead>)>);
+pub(crate) struct Bulkheads(Mutex<BTreeMap<Arc<str>, Limit>>);
+
+struct Limit {
+    max_concurrency: usize,
+    max_queue: usize,
+    bulkhead: Arc<Bulkhead>,
+}
 
 impl Bulkheads {
     /// The vendor's limit; a new one when its configuration has changed.
-    fn of(&mut self, settings: &VendorSettings) -> Arc<Bulkhead> {
-        let (most, queue) = (settings.max_concurrency, settings.max_queue);
-        match self.0.get(&settings.name) {
-            Some((was_most, was_queue, bulkhead)) if (*was_most, *was_queue) == (most, queue) => {
-                bulkhead.clone()
+    fn of(&self, settings: &VendorSettings) -> Arc<Bulkhead> {
+        let (max_concurrency, max_queue) = (settings.max_concurrency, settings.max_queue);
+        let mut limits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match limits.get(&settings.name) {
+            Some(limit) if (limit.max_concurrency, limit.max_queue) == (max_concurrency, max_queue) => {
+                limit.bulkhead.clone()
             }
             _ => {
-                let bulkhead = Arc::new(Bulkhead::new(most, queue));
-                self.0.insert(settings.name.clone(), (most, queue, bulkhead.clone()));
+                let bulkhead = Arc::new(Bulkhead::new(max_concurrency, max_queue));
+                let limit = Limit { max_concurrency, max_queue, bulkhead: bulkhead.clone() };
+                limits.insert(settings.name.clone(), limit);
                 bulkhead
             }
         }
     }
+
+    /// Brings the metrics of calls under way and waiting up to date.
+    pub(crate) fn publish(&self) {
+        let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+        for (vendor, limit) in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            IN_FLIGHT.with_label_values(&[vendor]).set(count(limit.bulkhead.in_flight()));
+            WAITING.with_label_values(&[vendor]).set(count(limit.bulkhead.waiting()));
+        }
+    }
 }
+
+static IN_FLIGHT: LazyLock<IntGaugeVec> =
+    LazyLock::new(|| metrics::gauge("signalbox_vendor_in_flight", "Vendor calls under way.", &["vendor"]));
+static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_vendor_waiting",
+        "Vendor calls waiting for a place in the vendor's bulkhead.",
+        &["vendor"],
+    )
+});
 
 /// Connects every shard to the vendors as configured. On an error nothing changes.
 pub(crate) fn connect(
     shards: &[ShardVendors],
     settings: &[VendorSettings],
-    bulkheads: &mut Bulkheads,
+    bulkheads: &Bulkheads,
     simulator: Option<&Simulator>,
 ) -> Result<(), String> {
     let mut connected = Vec::with_capacity(shards.len());

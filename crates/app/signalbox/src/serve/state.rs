@@ -90,7 +90,7 @@ pub(crate) async fn publish_health(health: HealthReporter, readiness: Readiness,
 pub(crate) async fn follow_config(
     shared: Shared,
     shards: Vec<ShardVendors>,
-    mut bulkheads: Bulkheads,
+    bulkheads: Bulkheads,
     simulator: Option<Simulator>,
 ) {
     let mut reloads = shared.config.subscribe();
@@ -106,14 +106,14 @@ pub(crate) async fn follow_config(
             if settings == connected {
                 continue;
             }
-            match vendors::connect(&shards, &settings, &mut bulkheads, simulator.as_ref()) {
+            match vendors::connect(&shards, &settings, &bulkheads, simulator.as_ref()) {
                 Ok(()) => adopt(&shared, &settings),
                 Err(error) => tracing::error!(%error, "vendors not connected anew, the old connections stay"),
             }
             connected = settings;
         }
     };
-    tokio::join!(watcher, reconnect, report(shared.config.clone()));
+    tokio::join!(watcher, reconnect, report(&shared.config, &bulkheads));
 }
 
 fn adopt(shared: &Shared, settings: &[VendorSettings]) {
@@ -123,11 +123,12 @@ fn adopt(shared: &Shared, settings: &[VendorSettings]) {
     }
 }
 
-/// Keeps the configuration's metrics up to date; failed reloads do not notify, so it looks from time to time.
-async fn report(config: Arc<ConfigHandle>) {
+/// Keeps metrics of state up to date by looking from time to time: failed reloads do not notify.
+async fn report(config: &ConfigHandle, bulkheads: &Bulkheads) {
     let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
     loop {
         ticks.tick().await;
+        bulkheads.publish();
         let status = config.status();
         CONFIG_INFO.reset();
         CONFIG_INFO.with_label_values(&[&status.version]).set(1);
