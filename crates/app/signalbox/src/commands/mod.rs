@@ -87,7 +87,7 @@ fn unless_closed(outcome: io::Result<()>, place: &str) -> Result<(), CommandErro
 }
 
 /// The environment of this process.
-fn environment() -> Environment {
+pub(crate) fn environment() -> Environment {
     // A variable that is not UTF-8 is none of ours; `vars` would panic on it.
     Environment::new(
         std::env::vars_os()
