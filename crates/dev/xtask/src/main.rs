@@ -51,10 +51,7 @@ fn workspace_root() -> &'static Path {
     here.ancestors().nth(3).unwrap_or(here)
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "a command line tool tells its user what it found"
-)]
+#[expect(clippy::print_stderr, reason = "a command line tool tells its user what it found")]
 fn say(line: &str) {
     eprintln!("{line}");
 }

@@ -88,17 +88,12 @@ impl Metadata {
 
     /// The crates of this workspace.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
-        self.packages
-            .iter()
-            .filter(|package| self.workspace_members.contains(&package.id))
+        self.packages.iter().filter(|package| self.workspace_members.contains(&package.id))
     }
 
     /// Names by package id.
     pub(crate) fn names(&self) -> HashMap<&str, &str> {
-        self.packages
-            .iter()
-            .map(|package| (package.id.as_str(), package.name.as_str()))
-            .collect()
+        self.packages.iter().map(|package| (package.id.as_str(), package.name.as_str())).collect()
     }
 }
 

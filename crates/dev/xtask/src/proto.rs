@@ -30,10 +30,7 @@ pub(crate) fn write(root: &Path) -> Outcome {
     let fresh = generate(root)?;
     let target = root.join(GENERATED_DIR);
     fs::create_dir_all(&target)?;
-    for stale in read_generated(&target)?
-        .keys()
-        .filter(|name| !fresh.contains_key(*name))
-    {
+    for stale in read_generated(&target)?.keys().filter(|name| !fresh.contains_key(*name)) {
         fs::remove_file(target.join(stale))?;
     }
     for (name, content) in &fresh {
@@ -46,11 +43,7 @@ pub(crate) fn write(root: &Path) -> Outcome {
 /// Generates the code aside and fails if it is not what is committed.
 pub(crate) fn check(root: &Path) -> Outcome {
     let target = root.join(GENERATED_DIR);
-    let committed = if target.is_dir() {
-        read_generated(&target)?
-    } else {
-        Generated::new()
-    };
+    let committed = if target.is_dir() { read_generated(&target)? } else { Generated::new() };
     let drifted = differing(&committed, &generate(root)?);
     if drifted.is_empty() {
         return Ok(());
@@ -87,10 +80,7 @@ fn generate(root: &Path) -> Result<Generated> {
         .out_dir(out.path())
         .bytes(".")
         .compile_fds_with_config(descriptors, config)?;
-    for name in read_generated(out.path())?
-        .keys()
-        .filter(|name| name.ends_with(".rs"))
-    {
+    for name in read_generated(out.path())?.keys().filter(|name| name.ends_with(".rs")) {
         finish_source(root, &out.path().join(name))?;
     }
     Ok(read_generated(out.path())?)
@@ -99,11 +89,8 @@ fn generate(root: &Path) -> Result<Generated> {
 /// Formats a generated file as the rest of the workspace is, and marks it.
 fn finish_source(root: &Path, path: &Path) -> Outcome {
     let style = root.join(".rustfmt.toml");
-    let status = Command::new("rustfmt")
-        .args(["--edition", "2024", "--config-path"])
-        .arg(style)
-        .arg(path)
-        .status()?;
+    let status =
+        Command::new("rustfmt").args(["--edition", "2024", "--config-path"]).arg(style).arg(path).status()?;
     if !status.success() {
         return Err("rustfmt failed on generated code".into());
     }

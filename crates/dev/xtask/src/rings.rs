@@ -16,10 +16,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     let metadata = Metadata::load(root)?;
     let found = violations(&metadata);
     if found.is_empty() {
-        say(&format!(
-            "rings: {} crates keep the rule",
-            metadata.members().count()
-        ));
+        say(&format!("rings: {} crates keep the rule", metadata.members().count()));
         return Ok(());
     }
     Err(format!("the ring rule is broken:\n  {}", found.join("\n  ")).into())

@@ -11,11 +11,7 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn new() -> Self {
-        Self {
-            packages: Vec::new(),
-            members: Vec::new(),
-            edges: Vec::new(),
-        }
+        Self { packages: Vec::new(), members: Vec::new(), edges: Vec::new() }
     }
 
     /// Adds a crate of the workspace.

@@ -81,27 +81,16 @@ fn misnamed(package: &Package, folder: &str) -> Option<String> {
         "crates/app/signalbox" | "crates/dev/xtask" => last.to_owned(),
         _ => format!("signalbox-{last}"),
     };
-    (package.name != expected).then(|| {
-        format!(
-            "{} lives in {folder}, so its name must be {expected}",
-            package.name
-        )
-    })
+    (package.name != expected)
+        .then(|| format!("{} lives in {folder}, so its name must be {expected}", package.name))
 }
 
 fn forbidden_uses(user: &Place, places: &HashMap<&str, Place>) -> Vec<String> {
-    let ours = user
-        .package
-        .dependencies
-        .iter()
-        .filter(|dependency| dependency.path.is_some());
+    let ours = user.package.dependencies.iter().filter(|dependency| dependency.path.is_some());
     ours.filter_map(|dependency| {
         let used = places.get(dependency.name.as_str())?;
         let reason = objection(user.ring, used.ring, dependency)?;
-        Some(format!(
-            "{} may not use {}: {reason}",
-            user.package.name, used.package.name
-        ))
+        Some(format!("{} may not use {}: {reason}", user.package.name, used.package.name))
     })
     .collect()
 }

@@ -27,17 +27,10 @@ const IMPURE: &[(&str, &str)] = &[
 
 pub(super) fn violations(metadata: &Metadata) -> Vec<String> {
     let names = metadata.names();
-    let nodes: HashMap<&str, &Node> = metadata
-        .resolve
-        .nodes
-        .iter()
-        .map(|node| (node.id.as_str(), node))
-        .collect();
-    let core = metadata
-        .members()
-        .filter(|package| ring_of(&folder(metadata, package)) == Some(Ring::Core));
-    core.flat_map(|package| impurities(&package.id, &nodes, &names))
-        .collect()
+    let nodes: HashMap<&str, &Node> =
+        metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+    let core = metadata.members().filter(|package| ring_of(&folder(metadata, package)) == Some(Ring::Core));
+    core.flat_map(|package| impurities(&package.id, &nodes, &names)).collect()
 }
 
 /// Breadth first over normal dependencies, so that the path named is a shortest one.
@@ -47,10 +40,7 @@ fn impurities(start: &str, nodes: &HashMap<&str, &Node>, names: &HashMap<&str, &
     let mut seen = HashSet::from([start.to_owned()]);
     let mut queue = VecDeque::from([(start.to_owned(), vec![name(start)])]);
     while let Some((id, path)) = queue.pop_front() {
-        let edges = nodes
-            .get(id.as_str())
-            .map(|node| node.deps.as_slice())
-            .unwrap_or_default();
+        let edges = nodes.get(id.as_str()).map(|node| node.deps.as_slice()).unwrap_or_default();
         for edge in edges.iter().filter(|edge| edge.is_normal()) {
             if !seen.insert(edge.pkg.clone()) {
                 continue;

@@ -42,10 +42,7 @@ fn a_lawful_workspace_has_no_violation() {
 #[test]
 fn an_inner_ring_may_not_use_an_outer_one() {
     let found = check(lawful().uses("signalbox-types", "signalbox-api"));
-    assert_eq!(
-        found,
-        ["signalbox-types may not use signalbox-api: a ring may use only the rings inside it"]
-    );
+    assert_eq!(found, ["signalbox-types may not use signalbox-api: a ring may use only the rings inside it"]);
 }
 
 #[test]
@@ -53,10 +50,7 @@ fn services_may_not_use_each_other_not_even_in_tests() {
     let direct = check(lawful().uses("signalbox-router", "signalbox-cache"));
     let in_tests = check(lawful().dev_uses("signalbox-router", "signalbox-cache"));
     assert_eq!(direct, in_tests);
-    assert!(
-        direct[0].starts_with("signalbox-router may not use signalbox-cache: services"),
-        "{direct:?}"
-    );
+    assert!(direct[0].starts_with("signalbox-router may not use signalbox-cache: services"), "{direct:?}");
 }
 
 #[test]
@@ -94,10 +88,7 @@ fn a_crate_is_named_after_its_folder() {
 #[test]
 fn a_crate_outside_every_ring_is_refused() {
     let found = check(Workspace::new().member("crates/misc/helpers", "signalbox-helpers"));
-    assert_eq!(
-        found,
-        ["signalbox-helpers lives in crates/misc/helpers, which is in no ring"]
-    );
+    assert_eq!(found, ["signalbox-helpers lives in crates/misc/helpers, which is in no ring"]);
 }
 
 #[test]
@@ -109,17 +100,12 @@ fn the_core_may_not_reach_a_runtime_through_others() {
             .uses("signalbox-pricing", "hidden")
             .uses("hidden", "tokio"),
     );
-    assert_eq!(
-        found,
-        ["signalbox-pricing -> hidden -> tokio: no async runtime in the core"]
-    );
+    assert_eq!(found, ["signalbox-pricing -> hidden -> tokio: no async runtime in the core"]);
 }
 
 #[test]
 fn tests_of_the_core_and_other_rings_may_use_a_runtime() {
-    let workspace = lawful()
-        .external("tokio")
-        .dev_uses("signalbox-types", "tokio")
-        .uses("signalbox-kit", "tokio");
+    let workspace =
+        lawful().external("tokio").dev_uses("signalbox-types", "tokio").uses("signalbox-kit", "tokio");
     assert!(check(workspace).is_empty());
 }
