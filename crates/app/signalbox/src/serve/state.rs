@@ -53,7 +53,8 @@ pub(crate) fn announce(
         .map(|vendor| &*vendor.name)
         .collect();
     BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
-    tracing::info!(%address, metrics = metrics_address, roles = ?shared.admin.roles, "serving gRPC, loopback clients only unless told otherwise; callers are not authenticated");
+    let reach = if address.ip().is_loopback() { "only from this machine" } else { "FROM OTHER MACHINES TOO" };
+    tracing::info!(%address, metrics = metrics_address, roles = ?shared.admin.roles, "serving gRPC, {reach}; callers are not authenticated");
     if !simulated.is_empty() {
         tracing::warn!(vendors = ?simulated, "SIMULATED vendors: no model sees any prompt; set a key such as OPENAI_API_KEY for a real one");
     }
