@@ -1,0 +1,212 @@
+//! What whoever runs Signalbox relies on.
+
+use futures_util::{StreamExt as _, stream};
+use serde_json::json;
+use signalbox_api::v1::{GetConfigStatusRequest, GetModelRequest};
+use signalbox_testkit::{
+    Topology, World,
+    ask::{Mode, Streamed, ask, open, request},
+    both_topologies, eventually,
+};
+use signalbox_vendorsim::Vendor;
+use tonic::{Code, Request};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+
+async fn it_is_healthy_and_explains_itself(topology: Topology) {
+    let world = World::start(topology, json!({})).await;
+    let channel = world.signalbox.router.channel();
+    let mut health = HealthClient::new(channel.clone());
+    for service in ["", "signalbox.v1.RouterService"] {
+        let check = HealthCheckRequest { service: service.to_owned() };
+        let answer = health.check(check).await.unwrap().into_inner();
+        assert_eq!(answer.status(), ServingStatus::Serving, "`{service}`");
+    }
+    for services in [services_v1(channel.clone()).await, services_v1alpha(channel).await] {
+        for name in ["signalbox.v1.RouterService", "signalbox.v1.AdminService", "grpc.health.v1.Health"] {
+            assert!(services.iter().any(|service| service == name), "{name} is not in {services:?}");
+        }
+    }
+}
+
+async fn services_v1(channel: tonic::transport::Channel) -> Vec<String> {
+    use tonic_reflection::pb::v1::{
+        ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+        server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+    };
+    let message_request = Some(MessageRequest::ListServices(String::new()));
+    let question = ServerReflectionRequest { message_request, ..Default::default() };
+    let asked = ServerReflectionClient::new(channel).server_reflection_info(stream::iter([question])).await;
+    let answer = asked.unwrap().into_inner().message().await.unwrap().unwrap();
+    match answer.message_response {
+        Some(MessageResponse::ListServicesResponse(list)) => {
+            list.service.into_iter().map(|service| service.name).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn services_v1alpha(channel: tonic::transport::Channel) -> Vec<String> {
+    use tonic_reflection::pb::v1alpha::{
+        ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+        server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+    };
+    let message_request = Some(MessageRequest::ListServices(String::new()));
+    let question = ServerReflectionRequest { message_request, ..Default::default() };
+    let asked = ServerReflectionClient::new(channel).server_reflection_info(stream::iter([question])).await;
+    let answer = asked.unwrap().into_inner().message().await.unwrap().unwrap();
+    match answer.message_response {
+        Some(MessageResponse::ListServicesResponse(list)) => {
+            list.service.into_iter().map(|service| service.name).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn told_to_stop_it_finishes_what_it_began_and_takes_nothing_new(topology: Topology) {
+    let mut world = World::start(topology, json!({})).await;
+    world.fault(Vendor::Openai, "trickle=20");
+    let mut client = world.client();
+    let mut running = open(&mut client, request("openai/gpt-6-luna", "Tell me a story.")).await.unwrap();
+    assert!(running.message().await.unwrap().is_some());
+    world.signalbox.router.terminate();
+    eventually("new calls are refused", || async {
+        let refused =
+            ask(&mut world.client(), Mode::Unary, request("gemini/gemini-3.5-flash-lite", "Hello?")).await;
+        refused.is_err_and(|status| status.code() == Code::Unavailable)
+    })
+    .await;
+    let finished = Streamed::read(running).await;
+    assert!(finished.end.is_ok(), "{:?}", finished.end);
+    let status = world.signalbox.router.ended().await;
+    assert!(status.success(), "{status}");
+}
+
+async fn a_killed_process_serves_again_once_restarted(topology: Topology) {
+    let mut world = World::start(topology, json!({})).await;
+    ask(&mut world.client(), Mode::Unary, request("fast", "Hello?")).await.unwrap();
+    world.signalbox.router.kill().await;
+    world.signalbox.router.restart().await;
+    eventually("it is ready", || async { world.signalbox.router.ready().await.is_ok() }).await;
+    // The same client connects anew.
+    eventually("it serves", || async {
+        ask(&mut world.client(), Mode::Unary, request("fast", "Hello?")).await.is_ok()
+    })
+    .await;
+}
+
+async fn a_change_of_the_file_takes_effect_and_a_bad_one_changes_nothing(topology: Topology) {
+    let mut world = World::start(topology, json!({})).await;
+    world.reconfigure(json!({"aliases": {"newsroom": {"targets": ["gemini/gemini-3.5-flash-lite"]}}}));
+    eventually("the new alias is there", || async {
+        let name = "newsroom".to_owned();
+        world.client().get_model(GetModelRequest { name }).await.is_ok()
+    })
+    .await;
+    let answer = ask(&mut world.client(), Mode::Unary, request("newsroom", "Hello?")).await.unwrap();
+    assert_eq!(answer.route.vendor, "gemini");
+
+    world.signalbox.reconfigure_with_text("aliases:\n  newsroom:\n    tragets: [openai/gpt-6-luna]\n");
+    eventually("the bad file is complained about", || async {
+        let status = world.signalbox.router.admin().get_config_status(GetConfigStatusRequest {}).await;
+        let status = status.unwrap().into_inner().status.unwrap();
+        let error = &status.last_error;
+        let told = error.contains(":3:") && error.contains("tragets") && error.contains("targets");
+        assert!(error.is_empty() || told, "{error}");
+        status.failures == 1 && status.reloads == 1 && told
+    })
+    .await;
+    let answer = ask(&mut world.client(), Mode::Unary, request("newsroom", "Hello?")).await.unwrap();
+    assert_eq!(answer.route.vendor, "gemini", "the last good configuration stays");
+    eventually("the metrics tell of it", || async {
+        let metrics = world.signalbox.router.metrics().await;
+        let refused = metrics.sum("signalbox_config_reloads", &[("result", "refused")]);
+        let good = metrics.sum("signalbox_config_last_reload_success", &[]);
+        refused >= 1.0 && good < 1.0
+    })
+    .await;
+}
+
+async fn a_vendors_address_can_be_changed_while_running(topology: Topology) {
+    let mut world = World::start(topology, json!({})).await;
+    let elsewhere = signalbox_vendorsim::Simulator::builder().bind("127.0.0.1:0").await.unwrap();
+    world.reconfigure(json!({"vendors": {"openai": {"base_url": elsewhere.base_url("openai")}}}));
+    eventually("calls go to the new address", || async {
+        ask(&mut world.client(), Mode::Unary, request("openai/gpt-6-luna", "Hello?")).await.unwrap();
+        elsewhere.request_count() > 0
+    })
+    .await;
+}
+
+async fn requests_are_counted(topology: Topology) {
+    let world = World::start(topology, json!({})).await;
+    let mut client = world.client();
+    for mode in Mode::ALL {
+        ask(&mut client, mode, request("openai/gpt-6-luna", "Hello?")).await.unwrap();
+    }
+    ask(&mut client, Mode::Unary, request("local/made-up-by-a-caller", "Hello?")).await.unwrap();
+    ask(&mut client, Mode::Unary, request("nonsense", "Hello?")).await.unwrap_err();
+    let metrics = world.signalbox.metrics().await;
+    let count = |name, labels| metrics.sum(name, labels) as u64;
+    assert_eq!(count("signalbox_requests_total", &[("method", "Generate"), ("outcome", "ok")]), 2);
+    assert_eq!(count("signalbox_requests_total", &[("method", "StreamGenerate"), ("outcome", "ok")]), 1);
+    assert_eq!(count("signalbox_requests_total", &[("outcome", "UNKNOWN_MODEL")]), 1);
+    assert_eq!(count("signalbox_vendor_calls_total", &[("vendor", "openai"), ("outcome", "ok")]), 2);
+    assert!(count("signalbox_cost_nano_eur_total", &[("model", "gpt-6-luna")]) > 0);
+    assert!(!metrics.text().contains("made-up-by-a-caller"), "callers do not make series");
+}
+
+both_topologies!(
+    it_is_healthy_and_explains_itself,
+    told_to_stop_it_finishes_what_it_began_and_takes_nothing_new,
+    a_killed_process_serves_again_once_restarted,
+    a_change_of_the_file_takes_effect_and_a_bad_one_changes_nothing,
+    a_vendors_address_can_be_changed_while_running,
+    requests_are_counted,
+);
+
+#[tokio::test]
+async fn a_router_is_ready_only_while_an_adapter_is_there() {
+    let mut world = World::start(Topology::Remote, json!({})).await;
+    for adapter in &mut world.signalbox.adapters {
+        adapter.kill().await;
+    }
+    let router = &world.signalbox.router;
+    eventually("the router says that it misses an adapter", || async {
+        router.ready().await.is_err_and(|missing| missing.contains("adapter"))
+    })
+    .await;
+    let mut health = HealthClient::new(router.channel());
+    let check = Request::new(HealthCheckRequest { service: String::new() });
+    assert_eq!(health.check(check).await.unwrap().into_inner().status(), ServingStatus::NotServing);
+    let status = ask(&mut world.client(), Mode::Unary, request("fast", "Hello?")).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unavailable);
+    world.signalbox.adapters[0].restart().await;
+    eventually("the router is ready again", || async { world.signalbox.router.ready().await.is_ok() }).await;
+    ask(&mut world.client(), Mode::Unary, request("fast", "Hello?")).await.unwrap();
+}
+
+#[tokio::test]
+async fn losing_one_of_two_adapters_costs_no_unary_call() {
+    const CALLS: usize = 300;
+    let mut world = World::start(Topology::Remote, json!({})).await;
+    world.fault(Vendor::Openai, "delay=5");
+    let client = world.client();
+    let mut victim = world.signalbox.adapters.remove(0);
+    let mut answers = stream::iter(0..CALLS)
+        .map(|_| {
+            let mut client = client.clone();
+            async move { ask(&mut client, Mode::Unary, request("openai/gpt-6-luna", "Hello?")).await }
+        })
+        .buffer_unordered(16);
+    let mut done = 0;
+    while let Some(answer) = answers.next().await {
+        answer.unwrap_or_else(|status| panic!("call {done}: {status:?}"));
+        done += 1;
+        if done == CALLS / 3 {
+            victim.kill().await;
+        }
+    }
+    assert_eq!(done, CALLS);
+}
