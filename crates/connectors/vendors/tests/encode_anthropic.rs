@@ -276,6 +276,22 @@ fn tools_are_forced_only_where_the_model_lets_them_be() {
 }
 
 #[test]
+fn thinking_that_nobody_asked_for_gives_way_to_a_forced_tool() {
+    let mut thinker = adaptive();
+    thinker.parameters.default_effort = Some(ReasoningEffort::High);
+    let prompt = Prompt { tools: vec![tool("t", "", None)], tool_choice: ToolChoice::Required, ..question() };
+    let (call, body) = encode("m", &thinker, &prompt);
+    assert_eq!(body["tool_choice"], json!({"type": "any"}));
+    assert_eq!(body["thinking"], json!({"type": "disabled"}));
+    assert_eq!(adjusted(&call), ["reasoning_effort"]);
+
+    thinker.parameters.always_reasons = true;
+    let (call, body) = encode("m", &thinker, &prompt);
+    assert_eq!(body["tool_choice"], json!({"type": "auto"}));
+    assert_eq!(adjusted(&call), ["tool_choice"]);
+}
+
+#[test]
 fn a_model_without_schemas_answers_by_a_tool_it_must_call() {
     let mut old = by_budget();
     old.capabilities = old.capabilities.without([Capability::JsonSchema].into_iter().collect());

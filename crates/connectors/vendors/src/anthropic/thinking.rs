@@ -3,7 +3,9 @@
 use super::blocks;
 use crate::adjust::{Adjustments, Thinking};
 use serde::Serialize;
-use signalbox_types::{ModelFacts, Parameter, Prompt, ReasoningEffort, ReasoningStyle};
+use signalbox_types::{
+    Capability, ModelFacts, Parameter, Prompt, ReasoningEffort, ReasoningStyle, ToolChoice,
+};
 
 /// Smallest thinking budget that is taken; `max_tokens` must be larger.
 const SMALLEST_BUDGET: u32 = 1024;
@@ -39,6 +41,10 @@ pub(super) fn plan(facts: &ModelFacts, prompt: &Prompt, adjustments: &mut Adjust
         adjustments.note(Parameter::ReasoningEffort.field(), problem);
         wish = Thinking::Off;
     }
+    if gives_way(facts, prompt, wish) {
+        adjustments.note(Parameter::ReasoningEffort.field(), "off: no tool can be forced while thinking");
+        wish = Thinking::Off;
+    }
     let thinks = wish.is_on(rules);
     let max_tokens = limit.unwrap_or_else(|| default_limit(facts, thinks));
     let display = if prompt.include_reasoning { "summarized" } else { "omitted" };
@@ -57,6 +63,17 @@ pub(super) fn plan(facts: &ModelFacts, prompt: &Prompt, adjustments: &mut Adjust
         _ => (None, None),
     };
     Plan { thinking, effort, max_tokens, thinks }
+}
+
+/// Whether thinking that nobody asked for stands in the way of a tool call that the caller demands.
+fn gives_way(facts: &ModelFacts, prompt: &Prompt, wish: Thinking) -> bool {
+    let rules = &facts.parameters;
+    let demanded = matches!(prompt.tool_choice, ToolChoice::Required | ToolChoice::Named(_));
+    demanded
+        && wish == Thinking::Default
+        && wish.is_on(rules)
+        && !rules.always_reasons
+        && facts.capabilities.has(Capability::ForcedTools)
 }
 
 /// Why a model that thinks by budget cannot think this time.
