@@ -59,7 +59,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let mut roles = if args.role.is_empty() { Role::ALL.to_vec() } else { args.role.clone() };
     roles.sort_unstable();
     roles.dedup();
-    let _exporting = start_telemetry(&config, &roles)?;
+    let exporting = start_telemetry(&config, &roles)?;
 
     let settings = config.catalog().vendors(config.environment());
     let simulator = simulate(&settings, &roles).await?;
@@ -94,6 +94,9 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     drain.cancel();
     let finished = running.join().await;
     background.iter().for_each(tokio::task::JoinHandle::abort);
+    if let Some(exporting) = exporting {
+        exporting.finish().await;
+    }
     tracing::info!("stopped");
     finished
 }

@@ -15,14 +15,18 @@ use std::sync::OnceLock;
 
 static PROVIDER: OnceLock<SdkTracerProvider> = OnceLock::new();
 
-/// Exports spans until dropped; dropping sends what is left.
+/// Exports spans until the process ends.
 #[derive(Debug)]
+#[must_use = "spans that are left at the end are lost unless it is finished"]
 pub struct Exporting(SdkTracerProvider);
 
-impl Drop for Exporting {
-    fn drop(&mut self) {
-        if let Err(error) = self.0.shutdown() {
-            tracing::warn!(%error, "some spans could not be sent at the end");
+impl Exporting {
+    /// Sends what is left. Waits beside the runtime, which carries the connection.
+    pub async fn finish(self) {
+        match tokio::task::spawn_blocking(move || self.0.shutdown()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "some spans could not be sent at the end"),
+            Err(error) => tracing::warn!(%error, "sending the last spans was cut off"),
         }
     }
 }
