@@ -107,25 +107,25 @@ async fn everything_wrong_is_told_at_once(topology: Topology) {
 
 async fn a_model_that_lacks_something_is_never_asked_for_it(topology: Topology) {
     let model = json!({"capabilities": ["text", "streaming"], "context_window": 1000, "prices": {"input": 1, "output": 1}});
-    let world = World::start(topology, json!({"models": {"openai/plain": model}})).await;
+    let world = World::start(topology, json!({"models": {"local/plain": model}})).await;
     let mut client = world.client();
-    let mut with_tools = request("openai/plain", "Hello?");
+    let mut with_tools = request("local/plain", "Hello?");
     with_tools.tools = vec![tool("f", "")];
-    let mut with_schema = request("openai/plain", "Hello?");
+    let mut with_schema = request("local/plain", "Hello?");
     with_schema.response_format = Some(json_schema("{}"));
-    let mut with_wish = request("openai/plain", "Hello?");
+    let mut with_wish = request("local/plain", "Hello?");
     with_wish.required_capabilities = vec![Capability::Reasoning as i32];
     for (lacking, wanted) in [("tools", with_tools), ("json_schema", with_schema), ("reasoning", with_wish)] {
         let refusal = Refusal::from(ask(&mut client, Mode::Unary, wanted).await.unwrap_err());
         assert_eq!((refusal.code, refusal.reason), (Code::FailedPrecondition, "NO_CAPABLE_MODEL"));
         assert!(refusal.message.contains(lacking), "{refusal:?}");
     }
-    let too_long = request("openai/plain", &"four".repeat(2000));
+    let too_long = request("local/plain", &"four".repeat(2000));
     let refusal = Refusal::from(ask(&mut client, Mode::Unary, too_long).await.unwrap_err());
     assert_eq!((refusal.code, refusal.reason), (Code::InvalidArgument, "CONTEXT_LENGTH_EXCEEDED"));
     assert!(refusal.message.contains("1000"), "the window is named: {refusal:?}");
     assert_eq!(world.vendors.request_count(), 0);
-    ask(&mut client, Mode::Unary, request("openai/plain", "Hello?")).await.unwrap();
+    ask(&mut client, Mode::Unary, request("local/plain", "Hello?")).await.unwrap();
 }
 
 async fn a_parameter_that_the_model_refuses_is_dropped_and_said_so(topology: Topology) {

@@ -10,11 +10,12 @@ use signalbox_testkit::{
 use signalbox_vendorsim::Vendor;
 use tonic::Code;
 
-const BROKEN: [(&str, &str); 4] = [
-    ("cut=5", "STREAM_TRUNCATED"),
-    ("no-finish", "STREAM_TRUNCATED"),
-    ("error=5", "VENDOR_ERROR"),
-    ("stall=5", "VENDOR_TIMEOUT"),
+/// A fault, and what it becomes; what a vendor says within its stream has words of its own.
+const BROKEN: [(&str, &[&str]); 4] = [
+    ("cut=5", &["STREAM_TRUNCATED"]),
+    ("no-finish", &["STREAM_TRUNCATED"]),
+    ("error=5", &["VENDOR_ERROR", "VENDOR_OVERLOADED"]),
+    ("stall=5", &["VENDOR_TIMEOUT"]),
 ];
 
 async fn a_committed_stream_ends_with_a_status_and_never_an_invented_finish(topology: Topology) {
@@ -36,15 +37,18 @@ async fn check(topology: Topology, vendor: Vendor, first: &str) {
         }),
     )
     .await;
-    for (fault, reason) in BROKEN {
+    // Ollama's last line says `done` of itself; older servers give no reason beside it.
+    let applies = |fault: &str| vendor != Vendor::Ollama || fault != "no-finish";
+    for (fault, reasons) in BROKEN.into_iter().filter(|(fault, _)| applies(fault)) {
         world.fault(vendor, fault);
         let events = open(&mut world.client(), request("pair", "Tell me a story.")).await.unwrap();
         let streamed = Streamed::read(events).await;
         let text = streamed.text();
         assert!(text.starts_with("Simulated") && !text.contains("claude"), "{first} {fault}: {text}");
         let refusal = Refusal::from(streamed.end.unwrap_err());
-        assert_eq!((refusal.code, refusal.reason), (Code::Unavailable, reason), "{first} {fault}");
-        assert_eq!(refusal.attempts, [format!("{}: {reason}", vendor.name())], "{first} {fault}");
+        assert_eq!(refusal.code, Code::Unavailable, "{first} {fault}");
+        assert!(reasons.contains(&refusal.reason), "{first} {fault}: {refusal:?}");
+        assert_eq!(refusal.attempts, [format!("{}: {}", vendor.name(), refusal.reason)], "{first} {fault}");
     }
     assert_eq!(world.calls(Vendor::Anthropic).len(), 0, "{first}: no other vendor is asked");
 }
