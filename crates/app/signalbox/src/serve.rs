@@ -79,6 +79,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
 
     let drain = CancellationToken::new();
     let (health, health_server) = tonic_health::server::health_reporter();
+    // Before the first call is taken, so that nobody is told of a readiness that is not there.
+    peers::expect_adapters(&shared, &readiness);
+    let ready = readiness.missing().is_empty();
+    state::tell_health(&health, ready, &shared.roles).await;
     let running = shard::start(&shared, &shards, grpc, &health_server, &drain)?;
     let background = [
         tokio::spawn(telemetry_http(&http, &readiness, &drain)?),

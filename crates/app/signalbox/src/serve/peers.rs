@@ -14,6 +14,13 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_millis(800);
 
+/// A router without an adapter in its process is not ready before it has heard of one.
+pub(crate) fn expect_adapters(shared: &Shared, readiness: &Readiness) {
+    if !shared.roles.contains(&Role::Adapter) {
+        readiness.set("adapter", Err("not heard yet".to_owned()));
+    }
+}
+
 /// Asks the adapters which vendors they can reach, again and again; the process is ready while one answers.
 pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
     if shared.roles.contains(&Role::Adapter) {
@@ -23,16 +30,16 @@ pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
         Ok(hop) => hop,
         Err(problem) => return readiness.set("adapter", Err(problem)),
     };
-    readiness.set("adapter", Err("not heard yet".to_owned()));
     let mut client = AdminServiceClient::new(hop);
     loop {
         let heard = ask(&mut client).await;
-        readiness.set("adapter", heard.as_ref().map(|_| ()).map_err(|status| status.message().to_owned()));
-        if let Ok(vendors) = heard {
-            shared.vendors.set(vendors);
-        }
+        readiness.set("adapter", heard.map(|vendors| shared.vendors.set(vendors)).map_err(told));
         tokio::time::sleep(EVERY).await;
     }
+}
+
+fn told(status: Status) -> String {
+    status.message().to_owned()
 }
 
 async fn ask(client: &mut AdminServiceClient<Hop>) -> Result<Vec<(Arc<str>, bool)>, Status> {

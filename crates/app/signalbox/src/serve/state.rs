@@ -67,23 +67,28 @@ pub(crate) fn announce(
     println!("{line}");
 }
 
-/// Tells readiness through the gRPC health service, for the process and for each of its services.
+/// Tells readiness through the gRPC health service whenever it changes.
 pub(crate) async fn publish_health(health: HealthReporter, readiness: Readiness, roles: Vec<Role>) {
-    let mut ready = readiness.watch();
+    let mut watch = readiness.watch();
     loop {
-        let status =
-            if *ready.borrow_and_update() { ServingStatus::Serving } else { ServingStatus::NotServing };
-        health.set_service_status("", status).await;
-        for role in &roles {
-            let name = match role {
-                Role::Router => router_service_server::SERVICE_NAME,
-                Role::Adapter => provider_service_server::SERVICE_NAME,
-            };
-            health.set_service_status(name, status).await;
-        }
-        if ready.changed().await.is_err() {
+        let ready = *watch.borrow_and_update();
+        tell_health(&health, ready, &roles).await;
+        if watch.changed().await.is_err() {
             return;
         }
+    }
+}
+
+/// Sets the health of the process and of each of its services.
+pub(crate) async fn tell_health(health: &HealthReporter, ready: bool, roles: &[Role]) {
+    let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
+    health.set_service_status("", status).await;
+    for role in roles {
+        let name = match role {
+            Role::Router => router_service_server::SERVICE_NAME,
+            Role::Adapter => provider_service_server::SERVICE_NAME,
+        };
+        health.set_service_status(name, status).await;
     }
 }
 
