@@ -35,8 +35,10 @@ run: ## Build and serve all roles on embedded defaults: gRPC on 127.0.0.1:50051
 .PHONY: test
 test: test-tools test-sdk test-doc test-rust ## Install what the tests need, then run all of them
 
+# The end-to-end tests run the programs, which Cargo builds for the tests of their own crate only.
 .PHONY: test-rust
 test-rust: test-tools ## Unit, contract and end-to-end tests, README snippets included
+	cargo build --locked --workspace --bins --tests
 	cargo nextest run --locked --workspace
 
 .PHONY: test-doc
