@@ -6,9 +6,10 @@ use signalbox_api::v1::{GetConfigStatusRequest, GetModelRequest};
 use signalbox_testkit::{
     Topology, World,
     ask::{Mode, Streamed, ask, open, request},
-    both_topologies, eventually,
+    both_topologies, built, eventually,
 };
 use signalbox_vendorsim::Vendor;
+use tokio::sync::oneshot;
 use tonic::{Code, Request};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -189,24 +190,60 @@ async fn a_router_is_ready_only_while_an_adapter_is_there() {
 
 #[tokio::test]
 async fn losing_one_of_two_adapters_costs_no_unary_call() {
-    const CALLS: usize = 300;
     let mut world = World::start(Topology::Remote, json!({})).await;
-    world.fault(Vendor::Openai, "delay=5");
-    let client = world.client();
     let mut victim = world.signalbox.adapters.remove(0);
-    let mut answers = stream::iter(0..CALLS)
-        .map(|_| {
-            let mut client = client.clone();
-            async move { ask(&mut client, Mode::Unary, request("openai/gpt-6-luna", "Hello?")).await }
-        })
-        .buffer_unordered(16);
-    let mut done = 0;
-    while let Some(answer) = answers.next().await {
-        answer.unwrap_or_else(|status| panic!("call {done}: {status:?}"));
-        done += 1;
-        if done == CALLS / 3 {
-            victim.kill().await;
+    under_traffic(&world, &[Mode::Unary], async { victim.kill().await }).await;
+}
+
+#[tokio::test]
+async fn draining_one_of_two_adapters_costs_no_call_and_no_stream() {
+    let mut world = World::start(Topology::Remote, json!({})).await;
+    let mut leaving = world.signalbox.adapters.remove(0);
+    let drained = async {
+        leaving.terminate();
+        assert!(leaving.ended().await.success());
+    };
+    under_traffic(&world, &Mode::ALL, drained).await;
+}
+
+/// Does something in the midst of calls, none of which may fail.
+async fn under_traffic(world: &World, modes: &[Mode], event: impl Future<Output = ()>) {
+    const CALLS: usize = 300;
+    world.fault(Vendor::Openai, "trickle=2");
+    let client = world.client();
+    let call = |n: usize| {
+        let (mut client, mode) = (client.clone(), modes[n % modes.len()]);
+        async move { ask(&mut client, mode, request("openai/gpt-6-luna", "Hello?")).await }
+    };
+    let (third, reached) = oneshot::channel();
+    let traffic = async {
+        let mut third = Some(third);
+        let mut answers = stream::iter(0..CALLS).map(call).buffer_unordered(16);
+        for done in 0..CALLS {
+            if done == CALLS / 3 {
+                third.take().unwrap().send(()).unwrap();
+            }
+            let answer = answers.next().await.unwrap();
+            answer.unwrap_or_else(|status| panic!("call {done}: {status:?}"));
         }
+    };
+    let event = async {
+        reached.await.unwrap();
+        event.await;
+    };
+    tokio::join!(traffic, event);
+}
+
+#[tokio::test]
+async fn a_configuration_that_makes_no_sense_is_refused_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("absurd.yaml");
+    std::fs::write(&file, "server:\n  max_message_bytes: -1\nfailover: {max_switches: 9000}\n").unwrap();
+    let mut serve = tokio::process::Command::new(built("signalbox"));
+    let output = serve.arg("serve").arg("--config").arg(&file).output().await.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{told}");
+    for part in ["absurd.yaml:2:", "server.max_message_bytes", "absurd.yaml:3:", "failover.max_switches"] {
+        assert!(told.contains(part), "{part} is not in {told}");
     }
-    assert_eq!(done, CALLS);
 }

@@ -26,7 +26,7 @@ pub struct Options {
     pub config: Option<PathBuf>,
     /// Roles, as on the command line; all where empty.
     pub roles: &'static str,
-    /// Environment, beside `PATH`: nothing of the tester's own reaches it.
+    /// Its whole environment: nothing of the tester's own reaches it.
     pub env: Vec<(String, String)>,
     /// Where it listens for gRPC. Port 0 takes a free one; a restart keeps it.
     pub listen: SocketAddr,
