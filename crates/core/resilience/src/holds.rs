@@ -7,7 +7,7 @@ use std::{
 };
 
 /// The longest hold: a vendor that names a longer one (a daily quota, say) is asked again after this.
-const LONGEST: Duration = Duration::from_secs(300);
+pub(crate) const LONGEST: Duration = Duration::from_secs(300);
 
 /// Models held back by their vendors' `Retry-After` and reset headers.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,44 @@
-//! What to do when a vendor fails. Pure: time and history come in by the argument list.
+//! What to do when a vendor fails. Pure: time and history come in by the argument list, and so does every random
+//! number, as a value from 0 to 1.
+//!
+//! Each module is one small machine and knows none of the others:
+//!
+//! | question | module |
+//! |---|---|
+//! | what does a call's end say of the vendor | [`Outcome`] |
+//! | how many of the last minutes' calls failed | [`Window`] |
+//! | how long did they take | [`Sketch`], [`SlidingSketch`] |
+//! | who is the quicker one right now | [`PeakEwma`] |
+//! | may a call pass at all | [`Breaker`] |
+//! | how many at once | [`AimdLimit`] |
+//! | may a failed call be tried again | [`RetryBudget`], [`Attempts`] |
+//! | who asked to be left alone, and how to come back | [`Holds`], [`RecoveringWeight`] |
+//! | who is asked and serves nothing | [`Strike`] |
 
 mod attempts;
+mod breaker;
+mod ewma;
 mod holds;
+mod limit;
+mod outcome;
+mod recovery;
+mod retry_budget;
+mod sketch;
+mod sliding_sketch;
+mod strike;
+mod ticks;
+mod unit;
+mod window;
 
 pub use attempts::{Attempts, FailoverRules, Next};
+pub use breaker::{Breaker, BreakerRules, BreakerState, Permit};
+pub use ewma::PeakEwma;
 pub use holds::Holds;
+pub use limit::AimdLimit;
+pub use outcome::Outcome;
+pub use recovery::RecoveringWeight;
+pub use retry_budget::{RetryBudget, RetryRules};
+pub use sketch::{Quantiles, Sketch, SketchError};
+pub use sliding_sketch::SlidingSketch;
+pub use strike::Strike;
+pub use window::{Counts, Window};
