@@ -1,8 +1,8 @@
 //! Filter and order.
 
-use crate::Needs;
-use signalbox_types::{Capabilities, ErrorReason, Failure, ModelFacts, ModelRef};
-use std::{fmt, time::Duration};
+use crate::{Exclusion, Needs, exclusion};
+use signalbox_types::{Capabilities, Failure, ModelFacts, ModelRef};
+use std::time::Duration;
 
 /// A model that a request's names lead to, and how things stand with it now.
 #[derive(Debug, Clone, Copy)]
@@ -21,49 +21,6 @@ pub struct Offer<'a> {
     pub last_resort: bool,
 }
 
-/// Why a model was left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exclusion {
-    /// The catalogue does not know it.
-    Unknown,
-    /// Its vendor has no key or address here.
-    NotConfigured,
-    /// Its vendor has shut it down.
-    Retired,
-    /// It cannot do these things.
-    Lacks(Capabilities),
-    /// The prompt does not fit.
-    WindowTooSmall {
-        /// Estimated tokens of prompt and answer.
-        needed: u64,
-        /// Tokens it holds.
-        window: u32,
-    },
-    /// The vendor asked not to be called for this much longer.
-    HeldBack(Duration),
-}
-
-impl fmt::Display for Exclusion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown => f.write_str("not in the catalogue"),
-            Self::NotConfigured => f.write_str("vendor not configured: no key or address"),
-            Self::Retired => f.write_str("shut down by its vendor"),
-            Self::Lacks(missing) => {
-                f.write_str("lacks ")?;
-                for (index, capability) in missing.iter().enumerate() {
-                    write!(f, "{}{}", if index == 0 { "" } else { ", " }, capability.name())?;
-                }
-                Ok(())
-            }
-            Self::WindowTooSmall { needed, window } => {
-                write!(f, "about {needed} tokens do not fit its window of {window}")
-            }
-            Self::HeldBack(left) => write!(f, "its vendor asked to wait {:.1} s more", left.as_secs_f64()),
-        }
-    }
-}
-
 /// Which offers to try, in order, and why the others were left out. Indices are those of the offers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
@@ -78,7 +35,7 @@ pub struct Plan {
 pub fn plan(needs: &Needs, offers: &[Offer<'_>], most: usize) -> Plan {
     let mut plan = Plan { order: Vec::with_capacity(offers.len()), excluded: Vec::new() };
     for (index, offer) in offers.iter().enumerate() {
-        match exclusion(needs, offer) {
+        match unfit(needs, offer).or_else(|| offer.held_for.map(Exclusion::HeldBack)) {
             None => plan.order.push(index),
             Some(why) => plan.excluded.push((index, why)),
         }
@@ -100,7 +57,8 @@ fn cut(order: &mut Vec<usize>, offers: &[Offer<'_>], most: usize) {
     }
 }
 
-fn exclusion(needs: &Needs, offer: &Offer<'_>) -> Option<Exclusion> {
+/// Why an offer cannot serve the request, now or later.
+pub(crate) fn unfit(needs: &Needs, offer: &Offer<'_>) -> Option<Exclusion> {
     let Some(facts) = offer.facts else { return Some(Exclusion::Unknown) };
     if !offer.configured {
         return Some(Exclusion::NotConfigured);
@@ -116,7 +74,7 @@ fn exclusion(needs: &Needs, offer: &Offer<'_>) -> Option<Exclusion> {
         let needed = needs.prompt_tokens.saturating_add(needs.answer_tokens);
         return Some(Exclusion::WindowTooSmall { needed, window: facts.context_window });
     }
-    offer.held_for.map(Exclusion::HeldBack)
+    None
 }
 
 /// The count is an estimate that can be a quarter too high, so a prompt is turned away only when it would not fit
@@ -129,31 +87,8 @@ fn fits(needs: &Needs, window: u32) -> bool {
 impl Plan {
     /// What to tell the caller when nobody can serve: the reason that could be mended soonest comes first.
     pub fn refusal(&self, offers: &[Offer<'_>]) -> Failure {
-        let held = self.excluded.iter().filter_map(|(_, why)| match why {
-            Exclusion::HeldBack(left) => Some(*left),
-            _ => None,
-        });
-        if let Some(soonest) = held.min() {
-            let failure = Failure::new(ErrorReason::VendorRateLimited, self.reasons(offers));
-            return Failure { retry_after: Some(soonest), ..failure };
-        }
-        let any = |wanted: fn(&Exclusion) -> bool| self.excluded.iter().any(|(_, why)| wanted(why));
-        let reason = if any(|why| matches!(why, Exclusion::WindowTooSmall { .. })) {
-            ErrorReason::ContextLengthExceeded
-        } else if any(|why| matches!(why, Exclusion::Lacks(_) | Exclusion::NotConfigured)) {
-            ErrorReason::NoCapableModel
-        } else {
-            ErrorReason::UnknownModel
-        };
-        Failure::new(reason, self.reasons(offers))
-    }
-
-    fn reasons(&self, offers: &[Offer<'_>]) -> String {
-        let told = self
-            .excluded
-            .iter()
-            .filter_map(|(index, why)| Some(format!("{} {why}", offers.get(*index)?.model)));
-        format!("no model can serve this request: {}", told.collect::<Vec<_>>().join("; "))
+        let left_out = self.excluded.iter();
+        exclusion::refusal(left_out.filter_map(|(index, why)| Some((offers.get(*index)?.model, why))))
     }
 }
 

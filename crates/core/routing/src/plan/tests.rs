@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use signalbox_types::Capability;
+use signalbox_types::{Capability, ErrorReason};
 
 fn facts(capabilities: &[Capability], window: u32) -> ModelFacts {
     ModelFacts {

@@ -1,0 +1,119 @@
+//! Who is tried first.
+
+use crate::{Rating, Verdict, number::within};
+
+/// How the first candidate is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Selection {
+    /// The best score, always. Many callers at once then all run to the same vendor.
+    Best,
+    /// Two are drawn with probability `score ^ kappa`, and the less busy one of them is tried first.
+    Draw {
+        /// Greed: 0 draws blindly, 4 prefers clearly, 50 is nearly always the best.
+        kappa: f64,
+        /// Every healthy candidate is drawn with at least this probability, so that a better one is noticed. All
+        /// such shares together take at most half.
+        explore: f64,
+    },
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self::Draw { kappa: KAPPA, explore: 0.01 }
+    }
+}
+
+const KAPPA: f64 = 4.0;
+
+/// A selection that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSelection {
+    /// Not a number from 0 to 1000.
+    #[error("`kappa` must be a number from 0 to 1000")]
+    Kappa,
+    /// Not a number from 0 to 0.5.
+    #[error("`explore` must be a number from 0 to 0.5")]
+    Explore,
+}
+
+impl Selection {
+    /// Itself, or what is wrong with it.
+    pub fn checked(self) -> Result<Self, InvalidSelection> {
+        match self {
+            Self::Draw { kappa, .. } if !(0.0..=1_000.0).contains(&kappa) => Err(InvalidSelection::Kappa),
+            Self::Draw { explore, .. } if !(0.0..=0.5).contains(&explore) => Err(InvalidSelection::Explore),
+            _ => Ok(self),
+        }
+    }
+
+    /// Writes the probability of being drawn first to every rating that competes; they sum to 1. `best` is the index
+    /// of the highest score.
+    pub(crate) fn spread(self, verdicts: &mut [Verdict], best: usize) {
+        let Some(highest) = verdicts.get_mut(best).and_then(Verdict::rating_mut) else { return };
+        let Self::Draw { kappa, explore } = self else {
+            highest.draw_probability = 1.0;
+            return;
+        };
+        let top = highest.ln_score;
+        let kappa = if kappa.is_nan() { KAPPA } else { kappa.clamp(0.0, 1e6) };
+        let explore = within(explore, 0.0, 0.5 / competing(verdicts).map(|_| 1.0).sum::<f64>());
+        let (mut sum, mut explored) = (0.0, 0.0);
+        for rating in competing(verdicts) {
+            rating.draw_probability = (kappa * (rating.ln_score - top)).exp();
+            sum += rating.draw_probability;
+            explored += if rating.healthy { explore } else { 0.0 };
+        }
+        for rating in competing(verdicts) {
+            let least = if rating.healthy { explore } else { 0.0 };
+            rating.draw_probability = least + (1.0 - explored) * rating.draw_probability / sum;
+        }
+    }
+
+    /// The indices drawn, the one to try first ahead; `second` is the other one.
+    pub(crate) fn draw(self, verdicts: &[Verdict], mut unit: impl FnMut() -> f64) -> Option<Drawn> {
+        if self == Self::Best {
+            return None;
+        }
+        let first = pick(verdicts, None, unit())?;
+        let Some(second) = pick(verdicts, Some(first), unit()) else {
+            return Some(Drawn { kept: first, passed_over: None });
+        };
+        let pressure =
+            |index: usize| verdicts.get(index).and_then(Verdict::rating).map(|rating| rating.pressure);
+        let (kept, other) =
+            if pressure(second) < pressure(first) { (second, first) } else { (first, second) };
+        Some(Drawn { kept, passed_over: Some(other) })
+    }
+}
+
+/// What was drawn: indices of candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drawn {
+    /// The less busy one, tried first.
+    pub kept: usize,
+    /// The other one; `None` where no other could be drawn.
+    pub passed_over: Option<usize>,
+}
+
+fn competing(verdicts: &mut [Verdict]) -> impl Iterator<Item = &mut Rating> {
+    verdicts.iter_mut().filter_map(Verdict::rating_mut).filter(|rating| rating.competes)
+}
+
+/// The index that `unit`, from 0 up to 1, points to when every candidate but `except` takes room by its probability.
+fn pick(verdicts: &[Verdict], except: Option<usize>, unit: f64) -> Option<usize> {
+    let room = |(index, verdict): (usize, &Verdict)| {
+        let probability = verdict.rating()?.draw_probability;
+        (Some(index) != except && probability > 0.0).then_some((index, probability))
+    };
+    let rooms = || verdicts.iter().enumerate().filter_map(room);
+    let mut left = within(unit, 0.0, 1.0) * rooms().map(|(_, probability)| probability).sum::<f64>();
+    let mut last = None;
+    for (index, probability) in rooms() {
+        last = Some(index);
+        if left < probability {
+            break;
+        }
+        left -= probability;
+    }
+    last
+}
