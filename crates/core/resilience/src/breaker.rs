@@ -127,7 +127,6 @@ impl Breaker {
         } else if calls >= self.rules.ramp_min_calls
             && matches!(self.state(now), BreakerState::Ramp { share } if share >= 1.0)
         {
-            self.recent.clear();
             self.state = State::Closed { since: now };
         }
     }
@@ -142,7 +141,6 @@ impl Breaker {
         self.openings = self.openings.saturating_add(1);
         self.epoch += 1;
         self.recent.clear();
-        self.unreached = 0;
         self.state = State::Open { since: now, length };
     }
 

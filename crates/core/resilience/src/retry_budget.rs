@@ -44,7 +44,7 @@ impl RetryBudget {
     pub fn on_request(&mut self, now: Instant) {
         self.pass(now);
         self.recent += 1.0;
-        self.tokens = (self.tokens + self.rules.share).min(self.most());
+        self.tokens += self.rules.share;
     }
 
     /// Takes one retry or switch from the budget; false if it is used up, and the failure stands.

@@ -300,6 +300,27 @@ fn the_first_few_failures_of_a_ramp_are_no_verdict_but_the_fifth_call_is() {
 }
 
 #[test]
+fn a_vendor_that_vanishes_in_the_ramp_is_not_hidden_by_its_successes() {
+    let mut world = World::ramping();
+    world.calls(Outcome::Success, 100);
+    world.calls(Outcome::Transport, 4);
+    assert!(matches!(world.state(), BreakerState::Ramp { .. }));
+    world.call(Outcome::Transport);
+    assert!(world.is_open());
+}
+
+#[test]
+fn once_closed_the_failures_of_the_outage_are_forgotten() {
+    let mut world = World::new();
+    world.calls(Outcome::Failure, 20);
+    world.pass(SECOND * 30).call(Outcome::Success);
+    world.pass(SECOND * 7).calls(Outcome::Success, 5);
+    assert_eq!(world.state(), BreakerState::Closed);
+    world.call(Outcome::Failure);
+    assert_eq!(world.state(), BreakerState::Closed);
+}
+
+#[test]
 fn cancelled_calls_do_not_count_in_the_ramp() {
     let mut world = World::ramping();
     world.pass(SECOND * 10).calls(Outcome::Neutral, 100);

@@ -52,6 +52,11 @@ fn extremes_count_as_the_shortest_and_the_longest() {
 }
 
 #[test]
+fn the_least_quantile_is_the_quickest_call() {
+    assert!(close(sketch_of(&[millis(700), millis(900)]).quantile(0.0).unwrap(), millis(700)));
+}
+
+#[test]
 fn the_bytes_are_as_documented() {
     let mut sketch = Sketch::new();
     sketch.counts[3] = 1;
