@@ -14,12 +14,16 @@ const MOST_AT_ONE_PLACE: u64 = 10_000;
 /// Longest way from schema to schema at one place. Validation goes a stack frame or two deeper with each.
 const LONGEST_WAY: usize = 64;
 
+/// Most different regular expressions in a schema. Each may take megabytes once compiled.
+const MOST_PATTERNS: usize = 64;
+
 /// A schema's keywords, as far as they lead to other schemas. Node 0 is the root.
 #[derive(Debug)]
 pub(crate) struct Rules {
     nodes: Vec<Node>,
     /// Every node after those that it applies at the same place.
     order: Vec<usize>,
+    patterns: usize,
 }
 
 /// One (sub)schema: which others it applies.
@@ -36,9 +40,9 @@ struct Node {
 impl Rules {
     /// Reads a schema; the error says why following it could take forever.
     pub(crate) fn of(schema: &Value) -> Result<Self, String> {
-        let nodes = graph::nodes(schema);
+        let (nodes, patterns) = graph::read(schema);
         let order = order(&nodes)?;
-        let rules = Self { nodes, order };
+        let rules = Self { nodes, order, patterns };
         rules.check()?;
         Ok(rules)
     }
@@ -69,7 +73,15 @@ impl Rules {
         most
     }
 
+    /// Different regular expressions in it.
+    pub(crate) fn patterns(&self) -> usize {
+        self.patterns
+    }
+
     fn check(&self) -> Result<(), String> {
+        if self.patterns > MOST_PATTERNS {
+            return Err(format!("more than {MOST_PATTERNS} different patterns"));
+        }
         let mut schemas = vec![0_u64; self.nodes.len()];
         let mut way = vec![0_usize; self.nodes.len()];
         for &index in &self.order {

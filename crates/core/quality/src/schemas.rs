@@ -13,8 +13,10 @@ use std::{
 
 /// Most schemas kept in [`Schemas::shared`].
 const MOST_SCHEMAS: usize = 256;
-/// Most bytes of schema text kept. Compiled, a schema takes several times its text.
-const MOST_BYTES: usize = 4 << 20;
+/// Most weight kept. Compiled, a schema takes several times its text, and its patterns far more.
+const MOST_WEIGHT: usize = 64 << 20;
+/// What a byte of text is taken to weigh.
+const TEXT_WEIGHT: usize = 16;
 
 /// Compiled schemas by their text, the least recently used dropped first. Shared between threads.
 pub struct Schemas {
@@ -27,11 +29,12 @@ pub struct Schemas {
 #[derive(Default)]
 struct Kept {
     by_text: HashMap<Box<str>, Entry>,
-    bytes: usize,
+    weight: usize,
 }
 
 struct Entry {
     validator: Arc<Validator>,
+    weight: usize,
     last_use: AtomicU64,
 }
 
@@ -55,7 +58,7 @@ impl Schemas {
         }
         // Compiled outside of the lock: two threads may do it at once, and the first one's is kept.
         let validator = Arc::new(Validator::compile(schema)?);
-        Ok(if text.len() > MOST_BYTES || self.most == 0 { validator } else { self.keep(text, validator) })
+        Ok(self.keep(text, validator))
     }
 
     /// Checks that a text is a JSON Schema that can be enforced.
@@ -71,37 +74,39 @@ impl Schemas {
     }
 
     fn keep(&self, text: &str, validator: Arc<Validator>) -> Arc<Validator> {
+        let weight = text.len().saturating_mul(TEXT_WEIGHT).saturating_add(validator.pattern_bytes());
+        if weight > MOST_WEIGHT || self.most == 0 {
+            return validator;
+        }
         let last_use = AtomicU64::new(self.uses.fetch_add(1, Ordering::Relaxed));
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = kept.by_text.get(text) {
             return Arc::clone(&entry.validator);
         }
-        while kept.by_text.len() >= self.most || kept.bytes + text.len() > MOST_BYTES {
-            if !kept.drop_oldest() {
-                break;
-            }
+        while kept.by_text.len() >= self.most || kept.weight + weight > MOST_WEIGHT {
+            kept.drop_oldest();
         }
-        kept.bytes += text.len();
-        kept.by_text.insert(text.into(), Entry { validator: Arc::clone(&validator), last_use });
+        kept.weight += weight;
+        kept.by_text.insert(text.into(), Entry { validator: Arc::clone(&validator), weight, last_use });
         validator
     }
 }
 
 impl Kept {
     /// Looks at every entry, which is little beside the compilation that made it necessary.
-    fn drop_oldest(&mut self) -> bool {
+    fn drop_oldest(&mut self) {
         let oldest = self.by_text.iter().min_by_key(|(_, entry)| entry.last_use.load(Ordering::Relaxed));
-        let Some(text) = oldest.map(|(text, _)| text.clone()) else { return false };
-        self.bytes -= text.len();
-        self.by_text.remove(&text);
-        true
+        let Some(text) = oldest.map(|(text, _)| text.clone()) else { return };
+        if let Some(entry) = self.by_text.remove(&text) {
+            self.weight -= entry.weight;
+        }
     }
 }
 
 impl fmt::Debug for Schemas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        f.debug_struct("Schemas").field("kept", &kept.by_text.len()).field("bytes", &kept.bytes).finish()
+        f.debug_struct("Schemas").field("kept", &kept.by_text.len()).field("weight", &kept.weight).finish()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A compiled JSON Schema.
 
 use crate::rules::Rules;
+use jsonschema::PatternOptions;
 use serde_json::Value;
 use signalbox_types::JsonText;
 use std::fmt::{self, Write};
@@ -13,9 +14,14 @@ const LONGEST_PROBLEM: usize = 160;
 const LONGEST_PLACE: usize = 80;
 /// Most problems in it.
 const MOST_PROBLEMS: usize = 3;
+/// Most steps back in one match of a pattern that needs them (look-around, back-references): about 2 ms. Beyond, it
+/// does not match.
+const MOST_BACKTRACKS: usize = 100_000;
 /// Most steps to spend on saying what is wrong. Unlike deciding whether anything is, that visits every way through
 /// `anyOf` again and again.
 const MOST_STEPS: u64 = 100_000;
+/// What a compiled pattern is taken to weigh: more than most, less than the 10 MiB that one may.
+const PATTERN_BYTES: usize = 256 << 10;
 /// Deepest instance explained: explaining needs more stack than deciding.
 const DEEPEST: usize = 32;
 
@@ -32,7 +38,8 @@ impl Validator {
         let schema = schema.to_value();
         // First: what follows walks the references that this bounds.
         let rules = Rules::of(&schema)?;
-        let compiled = jsonschema::options().offline().build(&schema);
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS);
+        let compiled = jsonschema::options().offline().with_pattern_options(patterns).build(&schema);
         let schema =
             compiled.map_err(|error| located(error.instance_path().as_str(), &error, LONGEST_MESSAGE))?;
         Ok(Self { schema, rules })
@@ -42,6 +49,11 @@ impl Validator {
     pub fn check(&self, json: &str) -> Result<(), String> {
         let value: Value = serde_json::from_str(json).map_err(|error| format!("cannot be read: {error}"))?;
         if self.schema.is_valid(&value) { Ok(()) } else { Err(self.explain(&value)) }
+    }
+
+    /// About the memory that its patterns may take.
+    pub(crate) fn pattern_bytes(&self) -> usize {
+        self.rules.patterns().saturating_mul(PATTERN_BYTES)
     }
 
     fn explain(&self, value: &Value) -> String {

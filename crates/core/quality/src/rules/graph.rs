@@ -1,11 +1,11 @@
 //! From a schema to its graph.
 
 use super::{HashMap, Node, Value};
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
-/// Every schema in a document and every one referred to, the root first. A reference that cannot be followed here
-/// leads nowhere.
-pub(super) fn nodes(schema: &Value) -> Vec<Node> {
+/// Every schema in a document and every one referred to, the root first, and the number of different patterns in
+/// them. A reference that cannot be followed here leads nowhere.
+pub(super) fn read(schema: &Value) -> (Vec<Node>, usize) {
     let mut graph = Graph { resources: vec![Resource { id: "", root: schema }], ..Graph::default() };
     graph.node(schema, 0);
     loop {
@@ -15,7 +15,7 @@ pub(super) fn nodes(schema: &Value) -> Vec<Node> {
         } else if let Some((from, reference, resource)) = graph.references.pop() {
             graph.follow(from, reference, resource);
         } else {
-            return graph.nodes;
+            return (graph.nodes, graph.patterns.len());
         }
     }
 }
@@ -27,6 +27,7 @@ struct Graph<'a> {
     known: HashMap<*const Value, (usize, usize)>,
     resources: Vec<Resource<'a>>,
     anchors: HashMap<(usize, &'a str), &'a Value>,
+    patterns: HashSet<&'a str>,
     unread: Vec<(usize, &'a Value, usize)>,
     references: Vec<(usize, &'a str, usize)>,
 }
@@ -85,7 +86,12 @@ impl<'a> Graph<'a> {
                     self.edges(index, Applies::Here, value, resource);
                 }
                 "properties" | "prefixItems" => self.edges(index, Applies::Apart, value, resource),
-                "patternProperties" => self.edges(index, Applies::Inside, value, resource),
+                "pattern" => self.patterns.extend(value.as_str()),
+                "patternProperties" => {
+                    let patterns = value.as_object().into_iter().flat_map(|schemas| schemas.keys());
+                    self.patterns.extend(patterns.map(String::as_str));
+                    self.edges(index, Applies::Inside, value, resource);
+                }
                 // A list before draft 2020-12.
                 "items" if value.is_array() => self.edges(index, Applies::Apart, value, resource),
                 "items"

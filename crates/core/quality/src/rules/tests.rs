@@ -82,6 +82,17 @@ fn a_way_without_end_is_refused() {
 }
 
 #[test]
+fn many_different_patterns_are_refused_and_one_used_often_is_not() {
+    let schema = |pattern: &dyn Fn(usize) -> String| {
+        let properties: serde_json::Map<_, _> =
+            (0..100).map(|at| (format!("p{at}"), json!({"pattern": pattern(at)}))).collect();
+        rules(json!({ "properties": properties, "patternProperties": {"^x-": true} }))
+    };
+    assert_eq!(schema(&|_| "^[a-z]+$".into()).unwrap().patterns(), 2);
+    assert!(schema(&|at| format!("^a{{{at}}}$")).unwrap_err().contains("different patterns"));
+}
+
+#[test]
 fn the_work_at_the_deepest_place_is_foreseen() {
     let most = |schema: Value, depth| rules(schema).unwrap().most_at_a_place(depth, u64::MAX);
     let list = json!({"properties": {"next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}});

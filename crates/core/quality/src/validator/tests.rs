@@ -98,6 +98,14 @@ fn an_answer_nested_deeper_than_can_be_read_is_refused() {
     assert!(validator.check("[1e999]").unwrap_err().contains("out of range"));
 }
 
+#[test]
+fn a_pattern_that_never_ends_is_given_up() {
+    let validator = compile(&json!({"pattern": r"^(a|aa)+\1b$"})).unwrap();
+    let text = json!("a".repeat(10_000)).to_string();
+    assert!(validator.check(&text).unwrap_err().contains("backtracking"));
+    validator.check("\"aaab\"").unwrap();
+}
+
 /// The longest way that a schema may have, taken at each level of the deepest text that is read.
 #[test]
 fn the_worst_schema_fits_a_worker_threads_stack() {
