@@ -131,7 +131,7 @@ fn an_unknown_price_is_never_taken_for_cheaper_than_a_known_one() {
     let rules = only(|weights| weights.cost = 1.0);
     let unknown = Candidate { cost: None, ..candidate() };
     let priced = |cost| Candidate { cost: euros(cost), ..candidate() };
-    assert_eq!(ordered(&[unknown, priced(0.5), priced(0.001)], &rules), [2, 0, 1]);
+    assert_eq!(ordered(&[priced(0.5), unknown, priced(0.001)], &rules), [2, 0, 1]);
     assert_eq!(ordered(&[priced(0.001), unknown, priced(0.005)], &rules), [0, 2, 1]);
     let alone = plan_scored(&Demand { reference_cost: None, ..demand() }, &[unknown], &rules, 1, || 0.0);
     assert_eq!(alone.verdicts[0].rating().unwrap().factors.cost, 0.5);
@@ -171,6 +171,15 @@ fn without_weights_the_catalogue_order_is_kept_as_the_plain_plan_keeps_it() {
 }
 
 #[test]
+fn equal_scores_keep_the_catalogue_order_however_many_there_are() {
+    let candidates: Vec<Candidate<'_>> = (0..60)
+        .map(|index| Candidate { cost: euros([0.03, 0.01, 0.02][index % 3]), ..candidate() })
+        .collect();
+    let expected: Vec<usize> = [1, 2, 0].into_iter().flat_map(|first| (first..60).step_by(3)).collect();
+    assert_eq!(ordered(&candidates, &BEST), expected);
+}
+
+#[test]
 fn what_the_tenant_and_the_budget_do_not_allow_is_left_out_and_told() {
     let all: [ModelPattern; 1] = ["*".parse().unwrap()];
     let candidates = [Candidate { tier: Some(Tier::Premium), ceiling: euros(0.5), ..candidate() }];
@@ -192,6 +201,8 @@ fn what_the_tenant_and_the_budget_do_not_allow_is_left_out_and_told() {
             "a/m could cost €0.50, the budget leaves €0.25",
         ),
     ];
+    let all_of_it = Demand { tiers: &[Tier::Premium], allowance: euros(0.5), ..demand() };
+    assert_eq!(plan_scored(&all_of_it, &candidates, &BEST, 3, || 0.0).order, [0]);
     for (demand, reason, told) in cases {
         let plan = plan_scored(&demand, &candidates, &BEST, 3, || 0.0);
         let refusal = plan.refusal(&candidates);
