@@ -1,6 +1,10 @@
 //! Listening, serving and draining.
 
+mod join;
+
 use crate::boundary::BoundaryLayer;
+use futures_util::TryStreamExt;
+use join::Joining;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
@@ -45,7 +49,7 @@ pub async fn serve(
     // Without nodelay a small answer waits 40 ms for the other side's delayed acknowledgement.
     let listener = tokio::net::TcpListener::from_std(listener).map_err(io::Error::other);
     let incoming = match listener {
-        Ok(listener) => TcpIncoming::from(listener).with_nodelay(Some(true)),
+        Ok(listener) => TcpIncoming::from(listener).with_nodelay(Some(true)).map_ok(Joining::new),
         Err(error) => {
             tracing::error!(%error, "cannot listen");
             return Ok(());
