@@ -1,6 +1,6 @@
 //! From a checked configuration to the catalogue.
 
-use super::{Alias, Catalog, CatalogModel, TaskType, Tenant, fingerprint::fingerprint};
+use super::{Alias, Catalog, CatalogModel, Routing, TaskType, Tenant, fingerprint::fingerprint};
 use crate::config::{
     AliasConfig, Config, Decimal, ModelConfig, ParametersConfig, PriceConfig, PriceStepConfig, Secret,
     TaskTypeConfig, VendorConfig,
@@ -60,6 +60,7 @@ impl Catalog {
                 })
                 .collect(),
             default_alias: config.default_alias.clone(),
+            routing: Routing::from(&config.routing),
             failover: config.failover.clone(),
         }
     }
@@ -155,6 +156,7 @@ fn task_type(config: &Config, task: &TaskTypeConfig) -> TaskType {
         timeout: task.timeout.map(Into::into),
         attempt_timeout: task.attempt_timeout.map(Into::into),
         first_byte_timeout: task.first_byte_timeout.map(Into::into),
+        routing: task.routing.as_ref().map(Into::into),
     }
 }
 

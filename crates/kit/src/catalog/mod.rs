@@ -4,9 +4,11 @@
 mod build;
 mod fingerprint;
 mod resolve;
+mod routing;
 mod vendors;
 
 pub(crate) use fingerprint::fingerprint;
+pub use routing::Routing;
 pub use vendors::{Timeouts, VendorSettings};
 
 use crate::config::{FailoverConfig, Secret, VendorConfig};
@@ -38,6 +40,7 @@ pub struct Catalog {
     tenants: BTreeMap<String, Tenant>,
     default_alias: Option<String>,
     prices: PriceBook,
+    routing: Routing,
     failover: FailoverConfig,
 }
 
@@ -88,6 +91,8 @@ pub struct TaskType {
     pub attempt_timeout: Option<Duration>,
     /// Time to the first content of an attempt.
     pub first_byte_timeout: Option<Duration>,
+    /// How its candidates are put in order, where it says so itself; see [`Catalog::routing`].
+    pub routing: Option<Routing>,
 }
 
 /// A tenant.

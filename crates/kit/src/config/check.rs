@@ -3,6 +3,7 @@
 use super::{
     BaseUrl, Config, Origin, Problem, TaskTypeConfig, VendorConfig,
     nearest::did_you_mean,
+    routing,
     sanity::{self, PricePeers},
     tree::Cursor,
 };
@@ -44,6 +45,7 @@ pub(super) fn check(
     }
     check_models(config, root, built_in, findings);
     check_names(config, root, today, findings);
+    routing::check(&config.routing, &root.key("routing"), findings);
     check_exchange_rate(config, root, findings);
 }
 
@@ -99,6 +101,9 @@ fn check_names(config: &Config, root: &Cursor<'_>, today: Day, findings: &mut Fi
     for (name, task) in &config.task_types {
         let at = root.key("task_types").key(name);
         check_task(config, task, &at, findings);
+        if let Some(routing) = &task.routing {
+            routing::check(routing, &at.key("routing"), findings);
+        }
         targets.check(task.targets.as_deref().unwrap_or_default(), &at.key("targets"), findings);
     }
     for (name, tenant) in &config.tenants {

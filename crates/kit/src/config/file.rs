@@ -2,6 +2,7 @@
 
 use super::{
     models::{AliasConfig, ModelConfig, TargetName, TaskTypeConfig, TenantConfig, TiersConfig},
+    routing::RoutingConfig,
     values::{Date, Decimal, HumanDuration, address_schema, delay_schema, url_schema, urls_schema},
     vendors::VendorConfig,
 };
@@ -42,6 +43,8 @@ pub struct Config {
     pub default_alias: Option<String>,
     /// Who uses Signalbox.
     pub tenants: BTreeMap<String, TenantConfig>,
+    /// Which candidate is tried first, for requests whose task type does not say it.
+    pub routing: RoutingConfig,
     /// Retries and switches when a vendor fails.
     pub failover: FailoverConfig,
     /// What a dollar is worth in euros. Without it no cost is known.

@@ -13,6 +13,7 @@ pub(crate) mod nearest;
 mod overlay;
 mod problem;
 mod prune;
+mod routing;
 mod sanity;
 mod schema;
 mod shape;
@@ -33,6 +34,7 @@ pub use models::{
     TenantConfig, TiersConfig,
 };
 pub use problem::{ConfigErrors, Located, Origin, Position, Problem};
+pub use routing::{Greed, OrderConfig, RoutingConfig, WeightsConfig};
 pub use schema::json_schema;
 pub(crate) use values::is_http_url;
 pub use values::{Date, Decimal, HumanDuration, OneOrMany};

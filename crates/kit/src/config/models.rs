@@ -1,6 +1,7 @@
 //! The file's sections about models and the names that lead to them.
 
 use super::{
+    routing::RoutingConfig,
     values::{Date, Decimal, HumanDuration, OneOrMany},
     words,
 };
@@ -177,6 +178,8 @@ pub struct TaskTypeConfig {
     pub attempt_timeout: Option<HumanDuration>,
     /// Time to the first content of an attempt.
     pub first_byte_timeout: Option<HumanDuration>,
+    /// Which candidate is tried first; the top-level section where left out.
+    pub routing: Option<RoutingConfig>,
 }
 
 /// A tenant.

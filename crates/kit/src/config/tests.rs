@@ -7,6 +7,7 @@ mod merging;
 mod properties;
 mod published;
 mod reloads;
+mod routing;
 
 fn today() -> Day {
     Day::parse("2026-11-29").unwrap()

@@ -1,5 +1,6 @@
 //! Values that are written as texts or numbers and mean more: durations, exact decimals, dates, addresses.
 
+use super::routing::Greed;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
@@ -18,6 +19,7 @@ pub(super) enum Form {
     Date,
     Address,
     Url,
+    Greed,
 }
 
 impl Form {
@@ -29,6 +31,7 @@ impl Form {
             "date" => Self::Date,
             "address" => Self::Address,
             "url" => Self::Url,
+            "greed" => Self::Greed,
             _ => return None,
         })
     }
@@ -50,6 +53,7 @@ impl Form {
                 Err(_) => Err(format!("`{text}` is not an address with a port, as in 127.0.0.1:50051")),
             },
             Self::Url => check_url(text).map(|()| text.into()),
+            Self::Greed => Greed::read(text).map(Greed::to_json),
         }
     }
 }

@@ -4,6 +4,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
 use signalbox_pricing::ModelStatus;
+use signalbox_routing::Preset;
 use signalbox_types::{
     Capability, MaxTokensField, OpenAiEndpoint, Parameter, ReasoningEffort, ReasoningStyle, Tier, VendorKind,
 };
@@ -40,6 +41,16 @@ pub(super) fn read_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     let word = String::deserialize(deserializer)?;
     let found = ModelStatus::ALL.into_iter().find(|status| status.name() == word);
     found.ok_or_else(|| D::Error::custom(format!("unknown status `{word}`")))
+}
+
+pub(super) fn preset(_: &mut SchemaGenerator) -> Schema {
+    one_of(Preset::ALL.map(Preset::name))
+}
+
+pub(super) fn read_preset<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Preset>, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let found = Preset::from_name(&word).map(Some);
+    found.ok_or_else(|| D::Error::custom(format!("unknown preset `{word}`")))
 }
 
 const EFFORTS: [ReasoningEffort; 7] = [

@@ -2,7 +2,7 @@ use super::*;
 
 /// Each line of `expected` begins one of the problems, in order, and there are no others.
 #[track_caller]
-fn assert_problems(text: &str, expected: &[&str]) {
+pub(super) fn assert_problems(text: &str, expected: &[&str]) {
     let problems = bad(text);
     let lines: Vec<&str> = problems.lines().collect();
     assert_eq!(lines.len(), expected.len(), "{problems}");
