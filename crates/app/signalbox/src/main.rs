@@ -25,6 +25,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Ask a model and watch the answer arrive.
     Chat(commands::chat::ChatArgs),
+    /// Show who would be asked and why, without asking.
+    Explain(commands::explain::ExplainArgs),
     /// List models and aliases.
     Models(commands::models::ModelsArgs),
     /// Check a configuration file and say what is wrong with it, and where.
@@ -51,6 +53,7 @@ async fn dispatch(command: Command) -> Result<(), String> {
     match command {
         Command::Serve(args) => serve::run(args).await,
         Command::Chat(args) => commands::chat::run(args).await.map_err(|error| error.to_string()),
+        Command::Explain(args) => commands::explain::run(args).await.map_err(|error| error.to_string()),
         Command::Models(args) => commands::models::run(args).await.map_err(|error| error.to_string()),
         Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),
         Command::Decode(args) => commands::decode::run(args).map_err(|error| error.to_string()),

@@ -3,7 +3,7 @@
 mod screen;
 mod summary;
 
-use super::{CommandError, connect::ServerArgs, failures, read_text};
+use super::{CommandError, ask::AskArgs, connect::ServerArgs, failures};
 use futures_util::{Stream, StreamExt};
 use screen::Screen;
 use signalbox_api::v1;
@@ -17,29 +17,14 @@ The answer goes to standard output; who gave it, what it cost and how long it to
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct ChatArgs {
-    /// What to ask; `-` reads it from standard input
-    prompt: String,
-    /// An alias as in `fast`, a tier as in `tier:economy`, or a model as in `openai/gpt-6-luna`
-    #[arg(long, short)]
-    model: Option<String>,
-    /// Kind of work, as in `headline`; its models and defaults then apply
-    #[arg(long, value_name = "NAME")]
-    task_type: Option<String>,
-    /// Standing instructions
-    #[arg(long, value_name = "TEXT")]
-    system: Option<String>,
-    /// Whose budget, cache and rules apply
-    #[arg(long, value_name = "ID")]
-    tenant: Option<String>,
+    #[command(flatten)]
+    ask: AskArgs,
     /// Language of the answer, as in `it-IT`
     #[arg(long, value_name = "TAG")]
     locale: Option<String>,
     /// The article or job this is for
     #[arg(long)]
     reference: Option<String>,
-    /// Most tokens to answer with
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    max_output_tokens: Option<i32>,
     /// Show the model's reasoning too, on standard error
     #[arg(long)]
     reasoning: bool,
@@ -52,32 +37,24 @@ pub(crate) struct ChatArgs {
 
 /// Asks, and shows the answer.
 pub(crate) async fn run(args: ChatArgs) -> Result<(), CommandError> {
-    let prompt = if args.prompt == "-" { read_text("-")? } else { args.prompt.clone() };
-    let mut client = args.server.router().await?;
     let mut screen = Screen::new(io::stdout(), io::stderr(), args.json);
-    match client.stream_generate(request(&args, prompt)).await {
+    let server = args.server.clone();
+    let request = request(args)?;
+    let mut client = server.router().await?;
+    match client.stream_generate(request).await {
         Ok(events) => follow(events.into_inner(), &mut screen).await,
         Err(status) => Err(broken(&status, &mut screen)),
     }
 }
 
-fn request(args: &ChatArgs, prompt: String) -> v1::StreamGenerateRequest {
-    let part = v1::Part { part: Some(v1::part::Part::Text(prompt)), ..v1::Part::default() };
-    let message = v1::Message { role: v1::Role::User as i32, content: vec![part] };
-    let text = |wish: &Option<String>| wish.clone().unwrap_or_default();
+fn request(args: ChatArgs) -> Result<v1::StreamGenerateRequest, CommandError> {
     let request = v1::GenerateRequest {
-        messages: vec![message],
-        system: text(&args.system),
-        model: text(&args.model),
-        task_type: text(&args.task_type),
-        tenant_id: text(&args.tenant),
-        locale: text(&args.locale),
-        reference: text(&args.reference),
-        max_output_tokens: args.max_output_tokens,
+        locale: args.locale.unwrap_or_default(),
+        reference: args.reference.unwrap_or_default(),
         include_reasoning: args.reasoning,
-        ..v1::GenerateRequest::default()
+        ..args.ask.request()?
     };
-    v1::StreamGenerateRequest { request: Some(request) }
+    Ok(v1::StreamGenerateRequest { request: Some(request) })
 }
 
 /// Shows events until the stream has ended.

@@ -1,10 +1,12 @@
 //! What operators type: each command in a file of its own, with the work in functions that return texts.
 
+mod ask;
 pub(crate) mod chat;
 pub(crate) mod check_config;
 pub(crate) mod connect;
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod explain;
 mod failures;
 mod json_layout;
 pub(crate) mod models;

@@ -158,10 +158,23 @@ async fn as_json_every_event_is_a_line_and_so_is_the_error() {
 
 #[test]
 fn options_end_up_in_the_request() {
-    let words = ["chat", "Hi", "-m", "fast", "--tenant", "t", "--max-output-tokens", "9", "--reasoning"];
+    let words = [
+        "chat",
+        "Hi",
+        "-m",
+        "fast",
+        "--tenant",
+        "t",
+        "--max-output-tokens",
+        "9",
+        "--reasoning",
+        "--locale",
+        "it-IT",
+    ];
     let args = Cli::try_parse_from(words).unwrap().args;
-    let request = request(&args, args.prompt.clone()).request.unwrap();
+    let request = request(args).unwrap().request.unwrap();
     assert_eq!((request.model.as_str(), request.tenant_id.as_str()), ("fast", "t"));
     assert_eq!((request.max_output_tokens, request.include_reasoning), (Some(9), true));
+    assert_eq!(request.locale, "it-IT");
     assert_eq!(request.messages[0].content[0].part, Some(v1::part::Part::Text("Hi".into())));
 }

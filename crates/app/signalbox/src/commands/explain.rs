@@ -1,0 +1,53 @@
+//! `signalbox explain`: who would be asked, and why.
+
+mod report;
+
+use super::{CommandError, ask::AskArgs, connect::ServerArgs, failures, print};
+use signalbox_api::{json, v1};
+
+const HELP: &str = "\
+Nobody is called and nothing is paid. The same options as for `chat` give the same candidates.";
+
+/// Which request to explain.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    ask: AskArgs,
+    /// Print the answer as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Asks the server how it would route a request and prints that.
+pub(crate) async fn run(args: ExplainArgs) -> Result<(), CommandError> {
+    let request = v1::ExplainRouteRequest { request: Some(args.ask.request()?) };
+    let mut client = args.server.router().await?;
+    let answer = client.explain_route(request).await.map_err(|status| failures::from_call(&status))?;
+    let answer = answer.into_inner();
+    print(&if args.json { json::to_json(&answer)? } else { report::report(&answer) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: ExplainArgs,
+    }
+
+    #[test]
+    fn options_end_up_in_the_request() {
+        let words =
+            ["explain", "Hi", "-m", "smart", "--task-type", "headline", "--tenant", "t", "--system", "s"];
+        let request = Cli::try_parse_from(words).unwrap().args.ask.request().unwrap();
+        let names = [&request.model, &request.task_type, &request.tenant_id, &request.system];
+        assert_eq!(names, ["smart", "headline", "t", "s"]);
+        assert_eq!(request.messages[0].content[0].part, Some(v1::part::Part::Text("Hi".into())));
+    }
+}
