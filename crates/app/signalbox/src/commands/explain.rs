@@ -6,7 +6,8 @@ use super::{CommandError, ask::AskArgs, connect::ServerArgs, failures, print};
 use signalbox_api::{json, v1};
 
 const HELP: &str = "\
-Nobody is called and nothing is paid. The same options as for `chat` give the same candidates.";
+Nobody is called and nothing is paid. Servers of your own at the end of a list are its last resort: they are drawn
+first only where nobody else can serve, whatever their score.";
 
 /// Which request to explain.
 #[derive(Debug, clap::Args)]
