@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use signalbox_api::v1::{
-    Capability, ExplainRouteRequest, GenerateRequest, GetModelRequest, Part, Role, Sampling, ToolCall, part,
-    tool_choice::Mode as ToolMode,
+    Capability, GenerateRequest, GetCacheStatsRequest, GetModelRequest, Part, Role, Sampling, ToolCall,
+    cache_service_client::CacheServiceClient, part, tool_choice::Mode as ToolMode,
 };
 use signalbox_testkit::{
     Client, Topology, World,
@@ -164,8 +164,8 @@ async fn a_large_request_is_served_and_a_larger_one_refused_with_the_limit(topol
 
 async fn a_method_that_is_not_built_says_so(topology: Topology) {
     let world = World::start(topology, json!({})).await;
-    let refusal =
-        Refusal::from(world.client().explain_route(ExplainRouteRequest::default()).await.unwrap_err());
+    let mut cache = CacheServiceClient::new(world.signalbox.router.channel());
+    let refusal = Refusal::from(cache.get_cache_stats(GetCacheStatsRequest::default()).await.unwrap_err());
     assert_eq!((refusal.code, refusal.reason), (Code::Unimplemented, "UNIMPLEMENTED"));
     let refusal = Refusal::from(world.client().get_model(GetModelRequest::default()).await.unwrap_err());
     assert_eq!((refusal.reason, refusal.fields), ("INVALID_REQUEST", vec!["name".to_owned()]));

@@ -5,7 +5,9 @@
 mod bad_input;
 mod cancel;
 mod catalog;
+mod explain;
 mod failover;
+mod gate;
 mod matrix;
 mod operations;
 mod readme;

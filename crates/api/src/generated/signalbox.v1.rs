@@ -640,7 +640,8 @@ pub struct Candidate {
     /// Why it was left out; empty when it was eligible.
     #[prost(string, tag = "3")]
     pub excluded_reason: ::prost::alloc::string::String,
-    /// Score, 0 to 1. Zero until the scorer is built.
+    /// Score: the factors by their weights, 0 to 1, times what operator and tenant prefer. Zero where models are tried
+    /// in their listed order.
     #[prost(double, tag = "4")]
     pub score: f64,
     /// The factors of the score by name, as in `cost`, `latency`, `health`, `quality`, each 0 to 1.

@@ -19,7 +19,7 @@ use signalbox_kit::{
     serve::{bind, stop_signal},
     telemetry,
 };
-use signalbox_router::{ConfiguredVendors, SharedHolds};
+use signalbox_router::{ConfiguredVendors, SharedHealth, SharedHolds};
 use signalbox_vendorsim::Simulator;
 use std::{
     net::{SocketAddr, TcpListener},
@@ -168,7 +168,15 @@ fn share(
         roles: roles.iter().map(ToString::to_string).collect(),
         source: args.config.clone(),
     };
-    Shared { config: config.clone(), clock, roles, vendors: known, holds: SharedHolds::default(), admin }
+    Shared {
+        config: config.clone(),
+        clock,
+        roles,
+        vendors: known,
+        holds: SharedHolds::default(),
+        health: SharedHealth::default(),
+        admin,
+    }
 }
 
 fn telemetry_http(

@@ -4,7 +4,7 @@ use crate::{roles::Role, unbuilt, vendors::ShardVendors};
 use signalbox_api::{DESCRIPTOR_SET, v1};
 use signalbox_kit::{Clock, Hop, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
 use signalbox_ports::UsageSink;
-use signalbox_router::{ConfiguredVendors, SharedHolds};
+use signalbox_router::{ConfiguredVendors, SharedHealth, SharedHolds};
 use std::sync::Arc;
 use tonic::service::{Routes, RoutesBuilder};
 use tonic_health::pb::health_server::{Health, HealthServer};
@@ -17,6 +17,7 @@ pub(crate) struct Shared {
     pub(crate) roles: Vec<Role>,
     pub(crate) vendors: ConfiguredVendors,
     pub(crate) holds: SharedHolds,
+    pub(crate) health: SharedHealth,
     pub(crate) admin: signalbox_admin::Dependencies,
 }
 
@@ -72,6 +73,7 @@ fn router(
         adapter: hop,
         vendors: shared.vendors.clone(),
         holds: shared.holds.clone(),
+        health: shared.health.clone(),
         clock: shared.clock.clone(),
     };
     Ok(signalbox_router::server(dependencies, limit))

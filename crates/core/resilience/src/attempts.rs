@@ -47,8 +47,14 @@ impl Attempts {
     }
 
     /// Decides what follows a failure. `committed`: content has reached the client, so that nothing may follow.
-    /// `time_left`: until the request's deadline.
-    pub fn after(&mut self, failure: &Failure, committed: bool, time_left: Option<Duration>) -> Next {
+    /// `time_left`: until the request's deadline. `may_retry` takes a retry from its budget; asked only when one is due.
+    pub fn after(
+        &mut self,
+        failure: &Failure,
+        committed: bool,
+        time_left: Option<Duration>,
+        may_retry: impl FnOnce() -> bool,
+    ) -> Next {
         if committed || time_left.is_some_and(|left| left.is_zero()) {
             return Next::Stop;
         }
@@ -60,7 +66,8 @@ impl Attempts {
             // A vendor that says when to come back is not called before.
             && failure.retry_after.is_none_or(|after| after <= delay)
             && self.retries_here < self.rules.max_same_vendor_retries
-            && time_left.is_none_or(|left| left > delay);
+            && time_left.is_none_or(|left| left > delay)
+            && may_retry();
         if retry {
             self.retries_here += 1;
             return Next::Retry { after: delay };
@@ -75,6 +82,17 @@ impl Attempts {
         } else {
             Next::Retry { after: Duration::ZERO }
         }
+    }
+
+    /// Passes over the current candidate without a call; its index in the plan is that of the next one.
+    pub fn skip(&mut self) -> Option<usize> {
+        let next = self.current + 1;
+        if next >= self.vendors.len() {
+            return None;
+        }
+        self.current = next;
+        self.retries_here = 0;
+        Some(next)
     }
 
     /// The next candidate; at another vendor, where the whole vendor is at fault.
@@ -125,10 +143,10 @@ mod tests {
     fn a_server_error_is_retried_once_and_then_moved() {
         let mut attempts = attempts(&["a", "b"]);
         let failure = failed(ErrorReason::VendorError);
-        assert_eq!(attempts.after(&failure, false, None), Next::Retry { after: DELAY });
-        assert_eq!(attempts.after(&failure, false, None), Next::Switch { to: 1 });
-        assert_eq!(attempts.after(&failure, false, None), Next::Retry { after: DELAY });
-        assert_eq!(attempts.after(&failure, false, None), Next::Stop);
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Retry { after: DELAY });
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Switch { to: 1 });
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Retry { after: DELAY });
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Stop);
     }
 
     #[test]
@@ -137,7 +155,7 @@ mod tests {
             [ErrorReason::VendorRateLimited, ErrorReason::VendorTimeout, ErrorReason::VendorQuotaExhausted]
         {
             assert_eq!(
-                attempts(&["a", "b"]).after(&failed(reason), false, None),
+                attempts(&["a", "b"]).after(&failed(reason), false, None, || true),
                 Next::Switch { to: 1 },
                 "{reason:?}"
             );
@@ -149,45 +167,71 @@ mod tests {
         for reason in
             [ErrorReason::InvalidRequest, ErrorReason::ContentPolicy, ErrorReason::UnsupportedParameter]
         {
-            assert_eq!(attempts(&["a", "b"]).after(&failed(reason), false, None), Next::Stop, "{reason:?}");
+            assert_eq!(
+                attempts(&["a", "b"]).after(&failed(reason), false, None, || true),
+                Next::Stop,
+                "{reason:?}"
+            );
         }
     }
 
     #[test]
     fn nothing_follows_content_that_has_reached_the_client() {
         for reason in ErrorReason::ALL {
-            assert_eq!(attempts(&["a", "b"]).after(&failed(reason), true, None), Next::Stop, "{reason:?}");
+            assert_eq!(
+                attempts(&["a", "b"]).after(&failed(reason), true, None, || true),
+                Next::Stop,
+                "{reason:?}"
+            );
         }
     }
 
     #[test]
     fn a_fault_of_the_whole_vendor_skips_its_other_models() {
         let failure = failed(ErrorReason::VendorTimeout);
-        assert_eq!(attempts(&["a", "a", "b"]).after(&failure, false, None), Next::Switch { to: 2 });
-        assert_eq!(attempts(&["a", "a"]).after(&failure, false, None), Next::Stop);
+        assert_eq!(attempts(&["a", "a", "b"]).after(&failure, false, None, || true), Next::Switch { to: 2 });
+        assert_eq!(attempts(&["a", "a"]).after(&failure, false, None, || true), Next::Stop);
         let too_long = failed(ErrorReason::ContextLengthExceeded);
-        assert_eq!(attempts(&["a", "a", "b"]).after(&too_long, false, None), Next::Switch { to: 1 });
+        assert_eq!(attempts(&["a", "a", "b"]).after(&too_long, false, None, || true), Next::Switch { to: 1 });
     }
 
     #[test]
     fn a_vendor_that_says_when_to_come_back_is_not_called_before() {
         let failure =
             Failure { retry_after: Some(Duration::from_secs(5)), ..failed(ErrorReason::VendorOverloaded) };
-        assert_eq!(attempts(&["a", "b"]).after(&failure, false, None), Next::Switch { to: 1 });
+        assert_eq!(attempts(&["a", "b"]).after(&failure, false, None, || true), Next::Switch { to: 1 });
     }
 
     #[test]
     fn no_retry_begins_that_the_deadline_would_cut() {
         let failure = failed(ErrorReason::VendorError);
-        assert_eq!(attempts(&["a", "b"]).after(&failure, false, Some(DELAY)), Next::Switch { to: 1 });
-        assert_eq!(attempts(&["a", "b"]).after(&failure, false, Some(Duration::ZERO)), Next::Stop);
+        assert_eq!(
+            attempts(&["a", "b"]).after(&failure, false, Some(DELAY), || true),
+            Next::Switch { to: 1 }
+        );
+        assert_eq!(attempts(&["a", "b"]).after(&failure, false, Some(Duration::ZERO), || true), Next::Stop);
     }
 
     #[test]
     fn an_adapter_that_went_away_is_asked_once_more_at_once() {
         let mut attempts = attempts(&["a", "b"]);
         let failure = failed(ErrorReason::Unavailable);
-        assert_eq!(attempts.after(&failure, false, None), Next::Retry { after: Duration::ZERO });
-        assert_eq!(attempts.after(&failure, false, None), Next::Stop);
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Retry { after: Duration::ZERO });
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Stop);
+    }
+
+    #[test]
+    fn a_used_up_budget_of_retries_moves_the_request_instead() {
+        let failure = failed(ErrorReason::VendorError);
+        assert_eq!(attempts(&["a", "b"]).after(&failure, false, None, || false), Next::Switch { to: 1 });
+        assert_eq!(attempts(&["a"]).after(&failure, false, None, || false), Next::Stop);
+    }
+
+    #[test]
+    fn a_candidate_that_lets_no_call_through_is_passed_over() {
+        let mut attempts = attempts(&["a", "a", "b"]);
+        assert_eq!(attempts.skip(), Some(1));
+        assert_eq!(attempts.skip(), Some(2));
+        assert_eq!(attempts.skip(), None);
     }
 }

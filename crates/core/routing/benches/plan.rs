@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
 use signalbox_routing::{
-    Candidate, Demand, Latency, Load, Needs, Observed, Offer, Pace, Quality, Rules, Tally, plan_scored,
+    Candidate, Demand, Latency, Load, Needs, Observed, Offer, Pace, Quality, Rules, Tally, plan,
 };
 use signalbox_types::{Capabilities, ModelFacts, ModelRef, Money};
 use std::{
@@ -43,7 +43,7 @@ fn batch(demand: &Demand<'_>, candidates: &[Candidate<'_>]) -> u128 {
             unit = (unit + 0.618_033_988_749_895) % 1.0;
             unit
         };
-        black_box(plan_scored(black_box(demand), black_box(candidates), &rules, 3, next));
+        black_box(plan(black_box(demand), black_box(candidates), &rules, 3, next));
     }
     start.elapsed().as_nanos() / u128::from(ROUNDS)
 }

@@ -1,6 +1,6 @@
 //! What a request asks, and how things stand with each model that could serve it.
 
-use crate::{Access, Exclusion, Latency, Needs, Offer, latency::Wish, number::within, plan::unfit};
+use crate::{Access, Exclusion, Latency, Needs, Offer, latency::Wish, number::within, offer::unfit};
 use signalbox_types::{Money, Tier};
 use std::{sync::Arc, time::Duration};
 

@@ -1,11 +1,11 @@
 //! Which models may serve a request, and in which order they are tried.
 //!
-//! Pure: the same input gives the same plan, time and chance come in by the argument list. [`plan_scored`] filters,
-//! scores, draws the first and orders the rest; its verdicts say why, for every candidate. [`plan`] only filters and
+//! Pure: the same input gives the same plan, time and chance come in by the argument list. [`plan`] filters, scores,
+//! draws the first and orders the rest; its verdicts say why, for every candidate. By [`Rules::CATALOGUE_ORDER`] it
 //! keeps the catalogue's own order (an alias lists its targets best first).
 //!
 //! ```
-//! use signalbox_routing::{Candidate, Demand, Needs, Offer, Rules, plan_scored};
+//! use signalbox_routing::{Candidate, Demand, Needs, Offer, Rules, plan};
 //! use signalbox_types::{Capabilities, ModelFacts, ModelRef, Money};
 //!
 //! let (dear, cheap) = (ModelRef::new("a", "large"), ModelRef::new("b", "small"));
@@ -25,7 +25,7 @@
 //! let candidates = [priced(&dear, 9_000_000), priced(&cheap, 1_000_000)];
 //! let needs = Needs { capabilities: Capabilities::NONE, prompt_tokens: 100, answer_tokens: 50 };
 //!
-//! let plan = plan_scored(&Demand::new(needs), &candidates, &Rules::default(), 3, || 0.25);
+//! let plan = plan(&Demand::new(needs), &candidates, &Rules::default(), 3, || 0.25);
 //! assert_eq!(plan.order, [1, 0]);
 //! ```
 
@@ -36,9 +36,9 @@ mod exclusion;
 mod latency;
 mod needs;
 mod number;
+mod offer;
 mod plan;
 mod score;
-mod scored;
 mod weights;
 
 pub use access::{Access, InvalidPattern, ModelPattern};
@@ -47,7 +47,7 @@ pub use draw::{Drawn, InvalidSelection, Selection};
 pub use exclusion::Exclusion;
 pub use latency::{Latency, Observed, Pace};
 pub use needs::Needs;
-pub use plan::{Offer, Plan, plan};
+pub use offer::Offer;
+pub use plan::{Plan, Rules, Verdict, plan};
 pub use score::{Factors, Rating};
-pub use scored::{Rules, ScoredPlan, Verdict, plan_scored};
 pub use weights::{InvalidWeights, Preset, Weights};

@@ -1,94 +1,153 @@
-//! Filter and order.
+//! Filter, score, draw, order.
 
-use crate::{Exclusion, Needs, exclusion};
-use signalbox_types::{Capabilities, Failure, ModelFacts, ModelRef};
-use std::time::Duration;
+use crate::{Candidate, Demand, Drawn, Exclusion, Rating, Selection, Weights, exclusion, score::Scorer};
+use signalbox_types::Failure;
+use std::cmp::Ordering;
 
-/// A model that a request's names lead to, and how things stand with it now.
-#[derive(Debug, Clone, Copy)]
-pub struct Offer<'a> {
-    /// Its name.
-    pub model: &'a ModelRef,
-    /// What it can do; `None` where the catalogue does not know it.
-    pub facts: Option<&'a ModelFacts>,
-    /// Whether its vendor is configured where calls are made.
-    pub configured: bool,
-    /// Whether its vendor still serves it.
-    pub served: bool,
-    /// The vendor asked not to be called for this much longer.
-    pub held_for: Option<Duration>,
-    /// A self-hosted model, for when all else fails: kept when the list is cut.
-    pub last_resort: bool,
+/// How candidates are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Rules {
+    /// What counts how much.
+    pub weights: Weights,
+    /// How the first one is chosen.
+    pub selection: Selection,
 }
 
-/// Which offers to try, in order, and why the others were left out. Indices are those of the offers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+impl Rules {
+    /// The order of the candidates is kept, but for preferences and the last resort.
+    pub const CATALOGUE_ORDER: Self = Self { weights: Weights::NONE, selection: Selection::Best };
+}
+
+/// Which candidates to try, in order, and how each was judged. Indices are those of the candidates.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
-    /// To try, best first.
+    /// To try: the one chosen, then the others by score, then the last resort.
     pub order: Vec<usize>,
-    /// Left out.
-    pub excluded: Vec<(usize, Exclusion)>,
+    /// One for each candidate.
+    pub verdicts: Vec<Verdict>,
+    /// What was drawn; `None` where the best is taken or nobody is eligible.
+    pub drawn: Option<Drawn>,
+    /// What counted how much: sums to 1, or all 0.
+    pub weights: Weights,
 }
 
-/// Plans the attempts of a request: at most `most` candidates, in the offers' order, the last resort kept at the end
-/// when the list is cut.
-pub fn plan(needs: &Needs, offers: &[Offer<'_>], most: usize) -> Plan {
-    let mut plan = Plan { order: Vec::with_capacity(offers.len()), excluded: Vec::new() };
-    for (index, offer) in offers.iter().enumerate() {
-        match unfit(needs, offer).or_else(|| offer.held_for.map(Exclusion::HeldBack)) {
-            None => plan.order.push(index),
-            Some(why) => plan.excluded.push((index, why)),
+/// How a candidate was judged.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// May be tried.
+    Eligible(Rating),
+    /// Left out.
+    Excluded(Exclusion),
+}
+
+impl Verdict {
+    /// The rating of an eligible candidate.
+    pub fn rating(&self) -> Option<&Rating> {
+        match self {
+            Self::Eligible(rating) => Some(rating),
+            Self::Excluded(_) => None,
         }
     }
-    cut(&mut plan.order, offers, most);
-    plan
+
+    /// Why the candidate was left out, if it was.
+    pub fn exclusion(&self) -> Option<&Exclusion> {
+        match self {
+            Self::Eligible(_) => None,
+            Self::Excluded(why) => Some(why),
+        }
+    }
+
+    pub(crate) fn rating_mut(&mut self) -> Option<&mut Rating> {
+        match self {
+            Self::Eligible(rating) => Some(rating),
+            Self::Excluded(_) => None,
+        }
+    }
 }
 
-fn cut(order: &mut Vec<usize>, offers: &[Offer<'_>], most: usize) {
-    let is_last_resort = |index: &usize| offers.get(*index).is_some_and(|offer| offer.last_resort);
-    if order.len() <= most || most == 0 {
-        return order.truncate(most);
+/// Plans the attempts of a request: at most `most` candidates, the chosen one first, the others by score. A last
+/// resort comes last whatever its score, and keeps its place when a list of two or more is cut.
+///
+/// `unit` gives numbers from 0 up to 1, evenly spread: one for each recovering candidate, then two for the draw. The
+/// same numbers give the same plan.
+pub fn plan(
+    demand: &Demand<'_>,
+    candidates: &[Candidate<'_>],
+    rules: &Rules,
+    most: usize,
+    mut unit: impl FnMut() -> f64,
+) -> Plan {
+    let weights = rules.weights.normalised();
+    let (mut order, mut verdicts) = filter(demand, candidates, &mut unit);
+    let scorer = Scorer::new(demand, weights, candidates, &mut order);
+    for (verdict, candidate) in verdicts.iter_mut().zip(candidates) {
+        if let Verdict::Eligible(rating) = verdict {
+            *rating = scorer.rate(candidate);
+        }
     }
-    let saved = order.get(most..).and_then(|beyond| beyond.iter().copied().find(is_last_resort));
+    if !verdicts.iter().filter_map(Verdict::rating).any(|rating| rating.competes) {
+        verdicts.iter_mut().filter_map(Verdict::rating_mut).for_each(|rating| rating.competes = true);
+    }
+    order.sort_unstable_by(|one, other| better(&verdicts, *one, *other));
+    let Some(best) = order.first().copied() else {
+        return Plan { order, verdicts, drawn: None, weights };
+    };
+    rules.selection.spread(&mut verdicts, best);
+    let drawn = rules.selection.draw(&verdicts, unit);
+    if let Some(position) = drawn.and_then(|drawn| order.iter().position(|index| *index == drawn.kept)) {
+        order.get_mut(..=position).unwrap_or_default().rotate_right(1);
+    }
+    cut(&mut order, most, &verdicts);
+    Plan { order, verdicts, drawn, weights }
+}
+
+/// The indices of the eligible, and a verdict for each candidate, not yet rated.
+fn filter(
+    demand: &Demand<'_>,
+    candidates: &[Candidate<'_>],
+    unit: &mut impl FnMut() -> f64,
+) -> (Vec<usize>, Vec<Verdict>) {
+    let mut order = Vec::with_capacity(candidates.len());
+    let mut verdicts = Vec::with_capacity(candidates.len());
+    for (index, candidate) in candidates.iter().enumerate() {
+        verdicts.push(match demand.exclusion(candidate, unit) {
+            Some(why) => Verdict::Excluded(why),
+            None => {
+                order.push(index);
+                Verdict::Eligible(Rating::default())
+            }
+        });
+    }
+    (order, verdicts)
+}
+
+/// Who competes before the last resorts, then by score, then by place.
+fn better(verdicts: &[Verdict], one: usize, other: usize) -> Ordering {
+    let key = |index: usize| {
+        let rating = verdicts.get(index).and_then(Verdict::rating);
+        rating.map_or((false, f64::NEG_INFINITY), |rating| (rating.competes, rating.ln_score))
+    };
+    let ((competes, score), (other_competes, other_score)) = (key(one), key(other));
+    other_competes.cmp(&competes).then(other_score.total_cmp(&score)).then(one.cmp(&other))
+}
+
+fn cut(order: &mut Vec<usize>, most: usize, verdicts: &[Verdict]) {
+    let is_last_resort =
+        |index: &usize| verdicts.get(*index).and_then(Verdict::rating).is_some_and(|rating| !rating.competes);
+    let saved = order.iter().position(is_last_resort).filter(|position| most > 1 && *position >= most);
+    if let Some(saved) = saved {
+        order.swap(most - 1, saved);
+    }
     order.truncate(most);
-    let has_one = order.iter().any(is_last_resort);
-    if let (Some(saved), false, Some(last)) = (saved, has_one, order.last_mut()) {
-        *last = saved;
-    }
-}
-
-/// Why an offer cannot serve the request, now or later.
-pub(crate) fn unfit(needs: &Needs, offer: &Offer<'_>) -> Option<Exclusion> {
-    let Some(facts) = offer.facts else { return Some(Exclusion::Unknown) };
-    if !offer.configured {
-        return Some(Exclusion::NotConfigured);
-    }
-    if !offer.served {
-        return Some(Exclusion::Retired);
-    }
-    let missing = needs.capabilities.without(facts.capabilities);
-    if missing != Capabilities::NONE {
-        return Some(Exclusion::Lacks(missing));
-    }
-    if !fits(needs, facts.context_window) {
-        let needed = needs.prompt_tokens.saturating_add(needs.answer_tokens);
-        return Some(Exclusion::WindowTooSmall { needed, window: facts.context_window });
-    }
-    None
-}
-
-/// The count is an estimate that can be a quarter too high, so a prompt is turned away only when it would not fit
-/// even then; the vendor has the last word. A window of 0 is unknown.
-fn fits(needs: &Needs, window: u32) -> bool {
-    let at_least = needs.prompt_tokens - needs.prompt_tokens / 4;
-    window == 0 || at_least <= u64::from(window)
 }
 
 impl Plan {
     /// What to tell the caller when nobody can serve: the reason that could be mended soonest comes first.
-    pub fn refusal(&self, offers: &[Offer<'_>]) -> Failure {
-        let left_out = self.excluded.iter();
-        exclusion::refusal(left_out.filter_map(|(index, why)| Some((offers.get(*index)?.model, why))))
+    pub fn refusal(&self, candidates: &[Candidate<'_>]) -> Failure {
+        let pairs = candidates.iter().zip(&self.verdicts);
+        exclusion::refusal(
+            pairs.filter_map(|(candidate, verdict)| Some((candidate.offer.model, verdict.exclusion()?))),
+        )
     }
 }
 

@@ -2,23 +2,27 @@
 
 use crate::{
     admission::Admitted,
+    gate::Gate,
+    health::{Passage, Took},
     metrics,
-    plan::Planned,
+    plan::{Choice, Planned},
     route::{RouteLog, Served},
     service::Dependencies,
 };
 use signalbox_api::{convert, status, v1};
 use signalbox_kit::{catalog::Catalog, telemetry::trace::Span};
-use signalbox_resilience::{Attempts, FailoverRules, Next};
-use signalbox_types::{ErrorReason, Failure, GenerateRequest, ModelRef};
+use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome};
+use signalbox_types::{ErrorReason, Failure, FallbackPolicy};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::{Request, Status};
+use v1::attempt::Cause;
 
-/// The attempts of one request, up to the point where its answer is committed.
+/// The attempts of one request, up to the end of its answer.
 pub(crate) struct Run {
     dependencies: Dependencies,
-    candidates: Vec<ModelRef>,
+    /// Never empty.
+    candidates: Vec<Choice>,
     attempts: Attempts,
     /// The request for the next hop.
     wire: v1::GenerateRequest,
@@ -27,7 +31,11 @@ pub(crate) struct Run {
     first_content_timeout: Option<Duration>,
     span: Span,
     current: usize,
-    cause: v1::attempt::Cause,
+    cause: Cause,
+    passage: Option<Passage>,
+    gate: Option<Gate>,
+    /// An answer has failed the gate already.
+    gated_once: bool,
     log: RouteLog,
 }
 
@@ -42,30 +50,36 @@ impl Run {
     ) -> Self {
         let Admitted { request, deadline, attempt_timeout, first_content_timeout } = admitted;
         let failover = catalog.failover();
-        let rules = FailoverRules {
-            quick_retry_delay: failover.quick_retry_delay.0,
-            max_same_vendor_retries: retries(failover.max_same_vendor_retries, &request),
+        let max_same_vendor_retries = match request.fallback {
+            FallbackPolicy::Disabled => 0,
+            FallbackPolicy::Default => failover.max_same_vendor_retries,
         };
-        let vendors = planned.candidates.iter().map(|model| model.vendor.clone()).collect();
+        let rules =
+            FailoverRules { quick_retry_delay: failover.quick_retry_delay.0, max_same_vendor_retries };
+        let vendors = planned.candidates.iter().map(|choice| choice.model.vendor.clone()).collect();
         let log = RouteLog::new(request.request_id.clone(), started, &mut planned);
+        dependencies.health.on_request();
         Self {
             dependencies: dependencies.clone(),
             candidates: planned.candidates,
             attempts: Attempts::new(rules, vendors),
+            gate: Gate::of(&request.prompt),
             wire: convert::generate_request_to_proto(request),
             deadline,
             attempt_timeout,
             first_content_timeout,
             span,
             current: 0,
-            cause: v1::attempt::Cause::FirstChoice,
+            cause: Cause::FirstChoice,
+            passage: None,
+            gated_once: false,
             log,
         }
     }
 
-    /// The model being tried.
-    pub(crate) fn model(&self) -> Option<&ModelRef> {
-        self.candidates.get(self.current)
+    /// What the answer is held to.
+    pub(crate) fn gate(&self) -> Option<&Gate> {
+        self.gate.as_ref()
     }
 
     /// Waits for the first content of a streamed attempt, for as long as the task type allows.
@@ -83,11 +97,13 @@ impl Run {
         })
     }
 
-    /// The request of the attempt that is due.
-    pub(crate) fn request(&self) -> Request<v1::InvokeModelRequest> {
-        let target = self
-            .model()
-            .map(|model| v1::Target { vendor: model.vendor.to_string(), model: model.model.to_string() });
+    /// Starts the attempt that is due: its request.
+    pub(crate) fn start(&mut self) -> Request<v1::InvokeModelRequest> {
+        self.enter();
+        let target = self.choice().map(|Choice { model, .. }| v1::Target {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+        });
         let left = self.time_left();
         let timeout = [self.attempt_timeout, left].into_iter().flatten().min();
         let message = v1::InvokeModelRequest {
@@ -103,27 +119,78 @@ impl Run {
         request
     }
 
+    /// Goes to the next candidate whose breaker lets a call through; the last one is called in any case.
+    fn enter(&mut self) {
+        let health = self.dependencies.health.clone();
+        while let Some(Choice { listed_as, .. }) = self.choice() {
+            if let Some(passage) = health.enter(listed_as) {
+                self.passage = Some(passage);
+                return;
+            }
+            let shut_out = listed_as.clone();
+            let Some(next) = self.attempts.skip() else {
+                self.passage = Some(health.enter_anyway(&shut_out));
+                return;
+            };
+            self.current = next;
+            self.cause = Cause::Fallback;
+        }
+    }
+
+    fn choice(&self) -> Option<&Choice> {
+        self.candidates.get(self.current)
+    }
+
     /// An attempt failed: waits and goes on to the next one, or gives what to tell the caller.
     pub(crate) async fn after(mut self, status: Status) -> Result<Self, Status> {
         let failure = self.judge(&status);
-        if let Some(model) = self.model().cloned() {
-            self.log.failed(&model, self.cause, &failure, &status);
-            metrics::attempt_failed(&model.vendor, failure.reason.name());
-            self.hold(model, &failure);
+        self.record_failure(&failure, &status);
+        self.go_on(failure, Cause::Fallback).await
+    }
+
+    /// An answer failed the gate: another model gets one chance, then the caller is told.
+    pub(crate) async fn after_invalid(
+        mut self,
+        failure: Failure,
+        facts: v1::CallFacts,
+    ) -> Result<Self, Status> {
+        self.tell_health(&facts);
+        self.record_verdict(false);
+        if let Some(choice) = self.candidates.get(self.current) {
+            self.log.rejected(&choice.model, self.cause, &failure, facts);
+            metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
         }
-        match self.attempts.after(&failure, false, self.time_left()) {
+        if std::mem::replace(&mut self.gated_once, true) {
+            return Err(self.log.failure(&failure));
+        }
+        self.go_on(failure, Cause::Quality).await
+    }
+
+    async fn go_on(mut self, failure: Failure, cause: Cause) -> Result<Self, Status> {
+        let health = self.dependencies.health.clone();
+        match self.attempts.after(&failure, false, self.time_left(), || health.may_retry()) {
             Next::Stop => Err(self.log.failure(&failure)),
             Next::Switch { to } => {
                 self.current = to;
-                self.cause = v1::attempt::Cause::Fallback;
+                self.cause = cause;
                 Ok(self)
             }
             Next::Retry { after } => {
-                self.cause = v1::attempt::Cause::Retry;
+                self.cause = Cause::Retry;
                 tokio::time::sleep(after).await;
                 Ok(self)
             }
         }
+    }
+
+    fn record_failure(&mut self, failure: &Failure, status: &Status) {
+        if let Some(passage) = self.passage.take() {
+            passage.failed(Outcome::of(failure.reason));
+        }
+        let Some(choice) = self.candidates.get(self.current) else { return };
+        self.log.failed(&choice.model, self.cause, failure, status);
+        metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
+        self.hold(choice, failure);
     }
 
     /// The failure behind a status. When the caller's own time is over, that is what happened, whatever it looks
@@ -141,7 +208,7 @@ impl Run {
     }
 
     /// Remembers that a vendor asked to wait.
-    fn hold(&self, model: ModelRef, failure: &Failure) {
+    fn hold(&self, choice: &Choice, failure: &Failure) {
         let asked = matches!(
             failure.reason,
             ErrorReason::VendorRateLimited
@@ -149,7 +216,7 @@ impl Run {
                 | ErrorReason::VendorQuotaExhausted
         );
         if let (true, Some(wait)) = (asked, failure.retry_after) {
-            self.dependencies.holds.hold(model, wait);
+            self.dependencies.holds.hold(choice.model.clone(), wait);
         }
     }
 
@@ -158,27 +225,46 @@ impl Run {
     }
 
     /// The attempt served: the request's id, and the record of the way here.
-    pub(crate) fn served(self, facts: v1::CallFacts) -> (String, Served) {
-        let served = match self.candidates.get(self.current) {
-            Some(model) => self.log.served(model, self.cause, facts),
-            None => self.log.served(&ModelRef::new("", ""), self.cause, facts),
-        };
-        (self.wire.request_id, served)
+    pub(crate) fn served(mut self, facts: v1::CallFacts) -> (String, Served) {
+        self.tell_health(&facts);
+        if self.gate.is_some() {
+            self.record_verdict(true);
+        }
+        let model = self.candidates.swap_remove(self.current).model;
+        (self.wire.request_id, self.log.served(&model, self.cause, facts))
+    }
+
+    fn tell_health(&mut self, facts: &v1::CallFacts) {
+        let Some(passage) = self.passage.take() else { return };
+        let duration = |wire: Option<_>| wire.and_then(convert::duration_from_proto);
+        let usage = facts.usage.as_ref().map(convert::usage_from_proto).unwrap_or_default();
+        passage.answered(Took {
+            whole: duration(facts.latency).unwrap_or_default(),
+            first_token: duration(facts.time_to_first_token),
+            answer_tokens: usage.answer_tokens(),
+        });
+    }
+
+    fn record_verdict(&self, passed: bool) {
+        if let Some(choice) = self.choice() {
+            self.dependencies.health.judged(&choice.listed_as, &self.wire.task_type, passed);
+        }
     }
 
     /// A committed answer broke off: what to tell the caller. Nothing follows.
     pub(crate) fn broken(mut self, status: &Status) -> Status {
         let failure = self.judge(status);
-        if let Some(model) = self.model().cloned() {
-            self.log.failed(&model, self.cause, &failure, status);
-        }
+        self.record_failure(&failure, status);
         self.log.failure(&failure)
     }
-}
 
-fn retries(configured: u32, request: &GenerateRequest) -> u32 {
-    match request.fallback {
-        signalbox_types::FallbackPolicy::Disabled => 0,
-        signalbox_types::FallbackPolicy::Default => configured,
+    /// A committed answer failed the gate at its end: what to tell the caller.
+    pub(crate) fn invalid(mut self, failure: &Failure, facts: v1::CallFacts) -> Status {
+        self.tell_health(&facts);
+        self.record_verdict(false);
+        if let Some(choice) = self.candidates.get(self.current) {
+            self.log.rejected(&choice.model, self.cause, failure, facts);
+        }
+        self.log.failure(failure)
     }
 }

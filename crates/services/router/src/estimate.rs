@@ -1,6 +1,10 @@
 //! What a request would cost, without calling anyone.
 
-use crate::{admission, plan, service::Dependencies};
+use crate::{
+    admission,
+    plan::{self, Choice},
+    service::Dependencies,
+};
 use signalbox_api::{convert::cost_to_proto, status::to_status, v1};
 use signalbox_kit::catalog::Catalog;
 use signalbox_pricing::Day;
@@ -20,7 +24,7 @@ pub(crate) fn estimate(
     let day = Day::of(dependencies.clock.now());
     let mut dearest = Some(Money::ZERO);
     let mut candidates = Vec::with_capacity(planned.candidates.len());
-    for model in &planned.candidates {
+    for Choice { model, .. } in &planned.candidates {
         let most = most_output(&catalog, model, admitted.request.prompt.max_output_tokens);
         let cost = catalog.prices().worst_case(model, planned.prompt_tokens, most, day);
         // One unknown price makes the worst case unknown: it is not zero.

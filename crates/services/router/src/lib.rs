@@ -5,6 +5,8 @@ mod attempts;
 mod catalog_pages;
 mod embed;
 mod estimate;
+mod gate;
+mod health;
 mod holds;
 mod metrics;
 mod plan;
@@ -13,6 +15,7 @@ mod service;
 mod stream;
 mod vendors;
 
+pub use health::SharedHealth;
 pub use holds::SharedHolds;
 pub use service::{Dependencies, Router};
 pub use vendors::ConfiguredVendors;

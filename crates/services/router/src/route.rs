@@ -71,6 +71,28 @@ impl RouteLog {
         });
     }
 
+    /// An answer came, and was not what was asked for.
+    pub(crate) fn rejected(
+        &mut self,
+        model: &ModelRef,
+        cause: v1::attempt::Cause,
+        failure: &Failure,
+        facts: v1::CallFacts,
+    ) {
+        self.attempts.push(v1::Attempt {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+            error_reason: failure.reason.name().to_owned(),
+            error_message: failure.message.clone(),
+            cause: cause as i32,
+            latency: facts.latency,
+            usage: facts.usage,
+            cost: facts.cost,
+            vendor_request_id: facts.vendor_request_id,
+            ..Default::default()
+        });
+    }
+
     /// An attempt served; closes the log.
     pub(crate) fn served(
         mut self,

@@ -1,11 +1,11 @@
 //! The handlers.
 
 use crate::{
-    SharedHolds, admission, attempts::Run, catalog_pages, embed, estimate, metrics::RequestTimer, plan,
-    stream::AnswerStream, vendors::ConfiguredVendors,
+    SharedHealth, SharedHolds, admission, attempts::Run, catalog_pages, embed, estimate,
+    metrics::RequestTimer, plan, stream::AnswerStream, vendors::ConfiguredVendors,
 };
 use signalbox_api::{
-    status::{self, grpc_timeout, to_status, unimplemented},
+    status::{self, grpc_timeout, to_status},
     v1::{
         self, provider_service_client::ProviderServiceClient, router_service_server::RouterService,
         stream_invoke_model_response::Event,
@@ -28,6 +28,8 @@ pub struct Dependencies {
     pub vendors: ConfiguredVendors,
     /// Models whose vendors asked to wait.
     pub holds: SharedHolds,
+    /// What was seen of each model lately.
+    pub health: SharedHealth,
     /// Wall time, for prices and shutdown dates.
     pub clock: Arc<dyn Clock>,
 }
@@ -70,8 +72,18 @@ impl Router {
 
     async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
         loop {
-            match self.adapter.clone().invoke_model(run.request()).await {
-                Ok(answer) => return Ok(whole_answer(run, answer.into_inner())),
+            match self.adapter.clone().invoke_model(run.start()).await {
+                Ok(answer) => {
+                    let mut answer = answer.into_inner();
+                    let finish = answer.finish_reason();
+                    let checked = run.gate().map_or(Ok(()), |gate| gate.check(&mut answer.content, finish));
+                    match checked {
+                        Ok(()) => return Ok(whole_answer(run, answer)),
+                        Err(failure) => {
+                            run = run.after_invalid(failure, answer.facts.unwrap_or_default()).await?;
+                        }
+                    }
+                }
                 Err(status) => run = run.after(status).await?,
             }
         }
@@ -83,8 +95,7 @@ impl Router {
         mut run: Run,
     ) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>, Run), Status> {
         loop {
-            let request =
-                run.request().map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
+            let request = run.start().map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
             let failed = match run.within_first_content(open(self.adapter.clone(), request)).await {
                 Ok((event, events)) => return Ok((event, events, run)),
                 Err(status) => status,
@@ -173,9 +184,15 @@ impl RouterService for Router {
 
     async fn explain_route(
         &self,
-        _: Request<v1::ExplainRouteRequest>,
+        request: Request<v1::ExplainRouteRequest>,
     ) -> Result<Response<v1::ExplainRouteResponse>, Status> {
-        Err(unimplemented("RouterService.ExplainRoute"))
+        let request = request.into_inner().request.unwrap_or_default();
+        let catalog = self.dependencies.config.catalog();
+        let admitted = admission::admit(request, None, &catalog, Instant::now())
+            .map_err(|failure| to_status(&failure))?;
+        plan::explain(&self.dependencies, &catalog, &admitted)
+            .map(Response::new)
+            .map_err(|refused| to_status(&refused.failure))
     }
 
     async fn embed(&self, request: Request<v1::EmbedRequest>) -> Result<Response<v1::EmbedResponse>, Status> {

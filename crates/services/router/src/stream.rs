@@ -1,6 +1,6 @@
 //! A committed answer on its way to the client.
 
-use crate::{attempts::Run, metrics::RequestTimer};
+use crate::{attempts::Run, gate::StreamGate, metrics::RequestTimer};
 use futures_util::Stream;
 use signalbox_api::{
     status::{self, from_status},
@@ -25,6 +25,8 @@ pub struct AnswerStream {
 
 struct Open {
     run: Run,
+    /// Only where the form of the answer matters.
+    gate: Option<StreamGate>,
     timer: RequestTimer,
     span: Span,
 }
@@ -43,16 +45,25 @@ impl AnswerStream {
         timer: RequestTimer,
         span: Span,
     ) -> Self {
-        Self { first: Some(first), events, open: Some(Open { run, timer, span }) }
+        let gate = run.gate().cloned().map(StreamGate::new);
+        Self { first: Some(first), events, open: Some(Open { run, gate, timer, span }) }
     }
 
-    fn translate(&mut self, event: CallEvent) -> Option<Event> {
-        match event {
-            CallEvent::TextDelta(delta) => Some(Event::TextDelta(delta)),
-            CallEvent::ToolCallDelta(delta) => Some(Event::ToolCallDelta(delta)),
-            CallEvent::ReasoningDelta(delta) => Some(Event::ReasoningDelta(delta)),
-            CallEvent::Done(done) => self.open.take().map(|open| Event::Done(open.done(done))),
-        }
+    /// The event to pass on, or how the answer fails at its end.
+    fn translate(&mut self, event: CallEvent) -> Option<Result<Event, Status>> {
+        let gate = self.open.as_mut().and_then(|open| open.gate.as_mut());
+        Some(match event {
+            CallEvent::TextDelta(delta) => {
+                gate.into_iter().for_each(|gate| gate.text(&delta));
+                Ok(Event::TextDelta(delta))
+            }
+            CallEvent::ToolCallDelta(delta) => {
+                gate.into_iter().for_each(|gate| gate.call(&delta));
+                Ok(Event::ToolCallDelta(delta))
+            }
+            CallEvent::ReasoningDelta(delta) => Ok(Event::ReasoningDelta(delta)),
+            CallEvent::Done(done) => return self.open.take().map(|open| open.end(done).map(Event::Done)),
+        })
     }
 
     fn broken(&mut self, status: Status) -> Poll<Option<Result<v1::StreamGenerateResponse, Status>>> {
@@ -61,6 +72,20 @@ impl AnswerStream {
 }
 
 impl Open {
+    /// The vendor has said why the answer ended; it counts if it has the form that was asked for.
+    fn end(mut self, done: v1::InvokeDone) -> Result<v1::StreamDone, Status> {
+        match self.gate.take().map_or(Ok(()), |gate| gate.check(done.finish_reason())) {
+            Ok(()) => Ok(self.done(done)),
+            Err(failure) => {
+                let told = self.run.invalid(&failure, done.facts.unwrap_or_default());
+                self.span.fail(failure.reason.name());
+                self.span.end();
+                self.timer.failed(&told);
+                Err(told)
+            }
+        }
+    }
+
     fn done(self, done: v1::InvokeDone) -> v1::StreamDone {
         let (request_id, served) = self.run.served(done.facts.unwrap_or_default());
         self.timer.answered();
@@ -102,7 +127,9 @@ impl Stream for AnswerStream {
                 },
             };
             if let Some(event) = event.and_then(|event| this.translate(event)) {
-                return Poll::Ready(Some(Ok(v1::StreamGenerateResponse { event: Some(event) })));
+                return Poll::Ready(Some(
+                    event.map(|event| v1::StreamGenerateResponse { event: Some(event) }),
+                ));
             }
         }
     }

@@ -1,83 +1,267 @@
 use super::*;
-use proptest::prelude::*;
-use signalbox_types::{Capability, ErrorReason};
+use crate::{
+    Access, Breaker, Latency, Load, ModelPattern, Needs, Observed, Offer, Pace, Preset, Quality, Tally, plan,
+};
+use signalbox_types::{Capabilities, ErrorReason, ModelFacts, ModelRef, Money, Tier};
+use std::{sync::LazyLock, time::Duration};
 
-fn facts(capabilities: &[Capability], window: u32) -> ModelFacts {
-    ModelFacts {
-        capabilities: capabilities.iter().copied().collect(),
-        context_window: window,
-        ..Default::default()
+mod chance;
+mod properties;
+
+static MODEL: LazyLock<ModelRef> = LazyLock::new(|| ModelRef::new("a", "m"));
+static FACTS: LazyLock<ModelFacts> = LazyLock::new(ModelFacts::default);
+
+const BEST: Rules = Rules { weights: Preset::Balanced.weights(), selection: Selection::Best };
+
+fn offer() -> Offer<'static> {
+    Offer {
+        model: &MODEL,
+        facts: Some(&FACTS),
+        configured: true,
+        served: true,
+        held_for: None,
+        last_resort: false,
     }
 }
 
-fn needs(capabilities: &[Capability], prompt_tokens: u64) -> Needs {
-    Needs { capabilities: capabilities.iter().copied().collect(), prompt_tokens, answer_tokens: 0 }
+fn candidate() -> Candidate<'static> {
+    Candidate { cost: euros(0.01), ..Candidate::new(offer()) }
 }
 
-fn offer<'a>(model: &'a ModelRef, facts: &'a ModelFacts) -> Offer<'a> {
-    Offer { model, facts: Some(facts), configured: true, served: true, held_for: None, last_resort: false }
+fn last_resort() -> Candidate<'static> {
+    Candidate { offer: Offer { last_resort: true, ..offer() }, cost: euros(0.0), ..candidate() }
 }
 
-#[test]
-fn a_model_that_lacks_a_capability_never_sees_the_request() {
-    let (name, facts) = (ModelRef::new("a", "m"), facts(&[Capability::Text], 0));
-    let offers = [offer(&name, &facts)];
-    let plan = plan(&needs(&[Capability::Text, Capability::Tools, Capability::ImageInput], 1), &offers, 3);
-    let refusal = plan.refusal(&offers);
-    assert_eq!(refusal.reason, ErrorReason::NoCapableModel);
-    assert_eq!(refusal.message, "no model can serve this request: a/m lacks image_input, tools");
+fn demand() -> Demand<'static> {
+    let needs = Needs { capabilities: Capabilities::NONE, prompt_tokens: 1, answer_tokens: 1 };
+    Demand { reference_cost: euros(0.01), expected_tokens: 100, ..Demand::new(needs) }
 }
 
-#[test]
-fn a_prompt_that_cannot_fit_is_too_long_and_one_that_may_fit_is_tried() {
-    let (name, facts) = (ModelRef::new("a", "m"), facts(&[Capability::Text], 1000));
-    let offers = [offer(&name, &facts)];
-    assert_eq!(plan(&needs(&[], 1300), &offers, 3).order, [0]);
-    let refused = plan(&needs(&[], 1400), &offers, 3);
-    assert_eq!(refused.refusal(&offers).reason, ErrorReason::ContextLengthExceeded);
+fn euros(euros: f64) -> Option<Money> {
+    Some(Money::from_nano_eur((euros * 1e9) as i64))
 }
 
-#[test]
-fn a_vendor_that_asked_to_wait_is_skipped_and_the_caller_told_when_to_come_back() {
-    let (a, b, facts) = (ModelRef::new("a", "m"), ModelRef::new("b", "m"), facts(&[], 0));
-    let wait = |seconds| Some(Duration::from_secs(seconds));
-    let mut offers = [Offer { held_for: wait(9), ..offer(&a, &facts) }, offer(&b, &facts)];
-    assert_eq!(plan(&needs(&[], 1), &offers, 3).order, [1]);
-    offers[1].held_for = wait(4);
-    let refusal = plan(&needs(&[], 1), &offers, 3).refusal(&offers);
-    assert_eq!((refusal.reason, refusal.retry_after), (ErrorReason::VendorRateLimited, wait(4)));
+/// Measured so often that the catalogue's word no longer counts.
+fn taking(millis_per_token: u64) -> Latency {
+    let time = Duration::from_millis(millis_per_token);
+    let pace = Pace { first_token: time, between_tokens: time };
+    Latency { observed: Observed { p50: time, p95: time, p99: time, pace, samples: 1e9 }, prior: None }
+}
+
+fn only(weight: impl Fn(&mut Weights)) -> Rules {
+    let mut weights = Weights::NONE;
+    weight(&mut weights);
+    Rules { weights, ..BEST }
+}
+
+fn ordered(candidates: &[Candidate<'_>], rules: &Rules) -> Vec<usize> {
+    plan(&demand(), candidates, rules, usize::MAX, || 0.0).order
 }
 
 #[test]
-fn the_last_resort_stays_when_the_list_is_cut() {
-    let names: Vec<ModelRef> =
-        ["a", "b", "c", "d", "local"].map(|vendor| ModelRef::new(vendor, "m")).to_vec();
-    let facts = facts(&[], 0);
-    let mut offers: Vec<Offer<'_>> = names.iter().map(|name| offer(name, &facts)).collect();
-    assert_eq!(plan(&needs(&[], 1), &offers, 3).order, [0, 1, 2]);
-    offers[4].last_resort = true;
-    assert_eq!(plan(&needs(&[], 1), &offers, 3).order, [0, 1, 4]);
-    assert_eq!(plan(&needs(&[], 1), &offers, 1).order, [4]);
-}
-
-proptest! {
-    #[test]
-    fn every_offer_is_planned_or_excluded_once_and_never_both(
-        states in proptest::collection::vec((any::<bool>(), any::<bool>(), any::<bool>(), any::<u32>()), 0..12),
-        prompt_tokens: u64,
-    ) {
-        let name = ModelRef::new("a", "m");
-        let facts: Vec<ModelFacts> = states.iter().map(|(.., window)| facts(&[Capability::Text], *window)).collect();
-        let offers: Vec<Offer<'_>> = states.iter().zip(&facts).map(|((configured, served, held, _), facts)| Offer {
-            configured: *configured,
-            served: *served,
-            held_for: held.then_some(Duration::from_secs(1)),
-            ..offer(&name, facts)
-        }).collect();
-        let plan = plan(&needs(&[Capability::Text], prompt_tokens), &offers, usize::MAX);
-        let mut seen: Vec<usize> = plan.order.iter().copied().chain(plan.excluded.iter().map(|(index, _)| *index)).collect();
-        seen.sort_unstable();
-        prop_assert_eq!(seen, (0..offers.len()).collect::<Vec<_>>());
-        prop_assert!(plan.order.iter().all(|index| offers[*index].configured && offers[*index].served));
+fn each_weight_alone_orders_by_its_own_factor() {
+    let healthy = |good| Tally { good, all: 100.0 };
+    let quality = |passed| Quality { prior: Some(0.5), passed: healthy(passed) };
+    let worst = Candidate {
+        cost: euros(0.09),
+        latency: taking(90),
+        health: healthy(50.0),
+        quality: quality(20.0),
+        quota_left: Some(0.01),
+        ..candidate()
+    };
+    type Weigh = fn(&mut Weights);
+    let cases: [(Candidate<'_>, Weigh); 5] = [
+        (Candidate { cost: euros(0.02), ..worst }, |weights| weights.cost = 1.0),
+        (Candidate { latency: taking(20), ..worst }, |weights| weights.latency = 7.0),
+        (Candidate { health: healthy(99.0), ..worst }, |weights| weights.health = 1.0),
+        (Candidate { quality: quality(90.0), ..worst }, |weights| weights.quality = 1.0),
+        (Candidate { quota_left: Some(0.1), ..worst }, |weights| weights.quota = 1.0),
+    ];
+    let all = cases.map(|(better, _)| better);
+    for (position, (_, weight)) in cases.iter().enumerate() {
+        let others = (0..5).filter(|other| *other != position);
+        let expected: Vec<usize> = std::iter::once(position).chain(others).collect();
+        assert_eq!(ordered(&all, &only(weight)), expected, "weight {position}");
     }
+}
+
+#[test]
+fn a_score_is_the_weighted_geometric_mean_of_its_factors_times_the_preference() {
+    let judged = Candidate {
+        health: Tally { good: 90.0, all: 98.0 },
+        quality: Quality { prior: Some(0.8), passed: Tally { good: 40.0, all: 50.0 } },
+        latency: taking(50),
+        quota_left: Some(0.1),
+        priority: 2.0,
+        preference: -1.0,
+        ..candidate()
+    };
+    let plan = plan(&demand(), &[judged], &BEST, 1, || 0.0);
+    let rating = plan.verdicts[0].rating().unwrap();
+    let expected = [0.5, (-0.5_f64).exp(), 0.91 * 0.91, 0.8, 0.5];
+    for ((name, factor), expected) in rating.factors.named().into_iter().zip(expected) {
+        assert!((factor - expected).abs() < 1e-6, "{name}: {factor}, not {expected}");
+    }
+    let weights = plan.weights.named().map(|(_, weight)| weight);
+    let mean: f64 = expected.iter().zip(weights).map(|(factor, weight)| factor.powf(weight)).product();
+    assert_eq!(rating.preference, 2.0);
+    assert!((rating.score - 2.0 * mean).abs() < 1e-6);
+    assert_eq!(rating.draw_probability, 1.0);
+}
+
+#[test]
+fn a_factor_near_zero_vetoes_whatever_the_others_say() {
+    let dead = Candidate { latency: taking(5_000), cost: euros(0.0), ..candidate() };
+    let modest = Candidate { latency: taking(100), cost: euros(0.02), ..candidate() };
+    assert_eq!(ordered(&[dead, modest], &BEST), [1, 0]);
+}
+
+#[test]
+fn candidates_beyond_hope_are_still_told_apart() {
+    let hopeless = |per_token| Candidate { latency: taking(per_token), ..candidate() };
+    let candidates = [9_000_000, 7_000_000, 8_000_000].map(hopeless);
+    let plan = plan(&demand(), &candidates, &BEST, 3, || 0.0);
+    assert!(plan.verdicts.iter().all(|verdict| verdict.rating().unwrap().score == 0.0));
+    assert_eq!(plan.order, [1, 2, 0]);
+}
+
+#[test]
+fn an_unknown_price_is_never_taken_for_cheaper_than_a_known_one() {
+    let rules = only(|weights| weights.cost = 1.0);
+    let unknown = Candidate { cost: None, ..candidate() };
+    let priced = |cost| Candidate { cost: euros(cost), ..candidate() };
+    assert_eq!(ordered(&[priced(0.5), unknown, priced(0.001)], &rules), [2, 0, 1]);
+    assert_eq!(ordered(&[priced(0.001), unknown, priced(0.005)], &rules), [0, 2, 1]);
+    let alone = plan(&Demand { reference_cost: None, ..demand() }, &[unknown], &rules, 1, || 0.0);
+    assert_eq!(alone.verdicts[0].rating().unwrap().factors.cost, 0.5);
+}
+
+#[test]
+fn without_a_reference_the_median_of_the_known_costs_is_half_the_factor() {
+    let candidates = [0.5, 0.01, 0.02].map(|cost| Candidate { cost: euros(cost), ..candidate() });
+    let plan = plan(&Demand { reference_cost: None, ..demand() }, &candidates, &BEST, 3, || 0.0);
+    assert_eq!(plan.verdicts[2].rating().unwrap().factors.cost, 0.5);
+}
+
+#[test]
+fn the_last_resort_comes_last_and_stays_when_the_list_is_cut() {
+    let bad = Candidate { latency: taking(4_000), ..candidate() };
+    let candidates = [last_resort(), bad, candidate(), bad];
+    let cut_to = |most| plan(&demand(), &candidates, &BEST, most, || 0.0).order;
+    assert_eq!(cut_to(usize::MAX), [2, 1, 3, 0]);
+    assert_eq!(cut_to(3), [2, 1, 0]);
+    assert_eq!(cut_to(2), [2, 0]);
+    assert_eq!(cut_to(1), [2], "one attempt goes to the best, not to the last resort");
+    assert!(cut_to(0).is_empty());
+    let slow = Candidate { latency: taking(900), ..last_resort() };
+    assert_eq!(ordered(&[slow, last_resort()], &BEST), [1, 0], "several are ordered by score");
+}
+
+#[test]
+fn without_weights_the_catalogue_order_is_kept() {
+    let lapsed = Candidate { offer: Offer { served: false, ..offer() }, ..candidate() };
+    let slow = Candidate { latency: taking(4_000), cost: None, ..candidate() };
+    let candidates = [slow, lapsed, candidate(), last_resort()];
+    assert_eq!(ordered(&candidates, &Rules::CATALOGUE_ORDER), [0, 2, 3]);
+}
+
+#[test]
+fn equal_scores_keep_the_catalogue_order_however_many_there_are() {
+    let candidates: Vec<Candidate<'_>> = (0..60)
+        .map(|index| Candidate { cost: euros([0.03, 0.01, 0.02][index % 3]), ..candidate() })
+        .collect();
+    let expected: Vec<usize> = [1, 2, 0].into_iter().flat_map(|first| (first..60).step_by(3)).collect();
+    assert_eq!(ordered(&candidates, &BEST), expected);
+}
+
+#[test]
+fn what_the_tenant_and_the_budget_do_not_allow_is_left_out_and_told() {
+    let all: [ModelPattern; 1] = ["*".parse().unwrap()];
+    let candidates = [Candidate { tier: Some(Tier::Premium), ceiling: euros(0.5), ..candidate() }];
+    let denied = Access { deny: &all, ..Access::default() };
+    let cases = [
+        (
+            Demand { access: denied, ..demand() },
+            ErrorReason::PermissionDenied,
+            "a/m on the tenant's deny list",
+        ),
+        (
+            Demand { tiers: &[Tier::Economy], ..demand() },
+            ErrorReason::BudgetExhausted,
+            "a/m the budget leaves no premium models",
+        ),
+        (
+            Demand { allowance: euros(0.25), ..demand() },
+            ErrorReason::BudgetExhausted,
+            "a/m could cost €0.50, the budget leaves €0.25",
+        ),
+    ];
+    let all_of_it = Demand { tiers: &[Tier::Premium], allowance: euros(0.5), ..demand() };
+    assert_eq!(plan(&all_of_it, &candidates, &BEST, 3, || 0.0).order, [0]);
+    for (demand, reason, told) in cases {
+        let plan = plan(&demand, &candidates, &BEST, 3, || 0.0);
+        let refusal = plan.refusal(&candidates);
+        assert!(plan.order.is_empty());
+        assert_eq!(refusal.reason, reason);
+        assert_eq!(refusal.message, format!("no model can serve this request: {told}"));
+    }
+}
+
+#[test]
+fn a_model_without_a_price_fits_no_limited_budget_unless_it_is_the_last_resort() {
+    let unpriced = Candidate { ceiling: None, ..candidate() };
+    let own = Candidate { ceiling: None, ..last_resort() };
+    let limited = Demand { allowance: euros(1.0), ..demand() };
+    let plan = plan(&limited, &[unpriced, own], &BEST, 3, || 0.0);
+    assert_eq!(plan.order, [1]);
+    assert_eq!(plan.verdicts[0].exclusion(), Some(&Exclusion::PriceUnknown));
+}
+
+#[test]
+fn an_open_breaker_closes_the_way_and_says_when_to_come_back() {
+    let breaker = |seconds| Breaker::Open(Duration::from_secs(seconds));
+    let held = Candidate {
+        offer: Offer { held_for: Some(Duration::from_secs(9)), ..offer() },
+        breaker: breaker(30),
+        ..candidate()
+    };
+    let open = Candidate { breaker: breaker(4), ..candidate() };
+    let candidates = [held, open];
+    let refusal = plan(&demand(), &candidates, &BEST, 3, || 0.0).refusal(&candidates);
+    assert_eq!(refusal.retry_after, Some(Duration::from_secs(4)));
+    assert_eq!(refusal.reason, ErrorReason::VendorError);
+    assert!(refusal.message.ends_with("a/m failed too often, tried again in 4.0 s"), "{}", refusal.message);
+}
+
+#[test]
+fn a_recovering_model_is_let_through_by_its_share_and_its_past_is_not_held_against_it() {
+    let failed = Tally { good: 0.0, all: 100.0 };
+    let recovering = Candidate { breaker: Breaker::HalfOpen(0.08), health: failed, ..candidate() };
+    let candidates = [recovering, Candidate { cost: euros(0.1), ..candidate() }];
+    let plan = |unit| plan(&demand(), &candidates, &BEST, 3, || unit);
+    assert_eq!(plan(0.07).order, [0, 1]);
+    assert_eq!(plan(0.09).order, [1]);
+    assert_eq!(plan(0.09).verdicts[0].exclusion(), Some(&Exclusion::Recovering { percent: 8 }));
+}
+
+#[test]
+fn the_busier_of_the_two_drawn_is_the_first_fallback() {
+    let busy = |in_flight, capacity, peak| Candidate {
+        load: Load { in_flight, capacity, peak: Some(Duration::from_millis(peak)) },
+        ..candidate()
+    };
+    let first =
+        |candidates: &[Candidate<'_>]| plan(&demand(), candidates, &Rules::default(), 3, || 0.0).order[0];
+    assert_eq!(first(&[busy(9, 10, 20), busy(3, 10, 20)]), 1, "fewer calls under way");
+    assert_eq!(first(&[busy(9, 10, 20), busy(9, 40, 20)]), 1, "more room");
+    assert_eq!(first(&[busy(9, 10, 20), busy(9, 10, 10)]), 1, "quicker");
+    assert_eq!(first(&[busy(9, 10, 20), busy(9, 10, 20)]), 0, "no difference");
+}
+
+#[test]
+fn nobody_to_choose_from_is_an_empty_plan() {
+    let plan = plan(&demand(), &[], &Rules::default(), 3, || 0.5);
+    assert_eq!(plan, Plan { weights: plan.weights, ..Plan::default() });
+    assert_eq!(plan.refusal(&[]).reason, ErrorReason::UnknownModel);
 }

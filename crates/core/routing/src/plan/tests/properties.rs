@@ -108,7 +108,7 @@ fn replay(units: &[f64]) -> impl FnMut() -> f64 {
 
 fn score(demand: &Demand<'_>, candidate: Candidate<'_>, others: &[Candidate<'_>], rules: &Rules) -> f64 {
     let candidates: Vec<Candidate<'_>> = std::iter::once(candidate).chain(others.iter().copied()).collect();
-    plan_scored(demand, &candidates, rules, usize::MAX, || 0.0).verdicts[0].rating().unwrap().ln_score
+    plan(demand, &candidates, rules, usize::MAX, || 0.0).verdicts[0].rating().unwrap().ln_score
 }
 
 proptest! {
@@ -119,7 +119,7 @@ proptest! {
         rules in any_rules(),
         units in vec(number(), 1..9),
     ) {
-        let plan = plan_scored(&demand, &candidates, &rules, usize::MAX, replay(&units));
+        let plan = plan(&demand, &candidates, &rules, usize::MAX, replay(&units));
         prop_assert_eq!(plan.verdicts.len(), candidates.len());
         let mut planned = plan.order.clone();
         planned.sort_unstable();
@@ -138,7 +138,7 @@ proptest! {
         rules in any_rules(),
         units in vec(number(), 1..9),
     ) {
-        let plan = plan_scored(&demand, &candidates, &rules, usize::MAX, replay(&units));
+        let plan = plan(&demand, &candidates, &rules, usize::MAX, replay(&units));
         let ratings: Vec<&Rating> = plan.verdicts.iter().filter_map(Verdict::rating).collect();
         for rating in &ratings {
             prop_assert!(rating.ln_score.is_finite() && (0.0..=64.0 + 1e-9).contains(&rating.score));
@@ -157,10 +157,10 @@ proptest! {
         units in vec(number(), 1..9),
         most in 0..8_usize,
     ) {
-        let whole = plan_scored(&demand, &candidates, &rules, usize::MAX, replay(&units));
-        let again = plan_scored(&demand, &candidates, &rules, usize::MAX, replay(&units));
+        let whole = plan(&demand, &candidates, &rules, usize::MAX, replay(&units));
+        let again = plan(&demand, &candidates, &rules, usize::MAX, replay(&units));
         prop_assert_eq!(&whole, &again);
-        let cut = plan_scored(&demand, &candidates, &rules, most, replay(&units)).order;
+        let cut = plan(&demand, &candidates, &rules, most, replay(&units)).order;
         prop_assert_eq!(cut.len(), whole.order.len().min(most));
         let changed = cut.iter().zip(&whole.order).position(|(kept, planned)| kept != planned);
         prop_assert!(changed.is_none_or(|at| at + 1 == most && candidates[cut[at]].offer.last_resort));
@@ -173,7 +173,7 @@ proptest! {
         rules in any_rules(),
     ) {
         let rules = Rules { selection: Selection::Best, ..rules };
-        let plan = plan_scored(&demand, &candidates, &rules, usize::MAX, || 0.0);
+        let plan = plan(&demand, &candidates, &rules, usize::MAX, || 0.0);
         let competing = plan.order.iter().filter_map(|index| plan.verdicts[*index].rating());
         prop_assert!(competing.filter(|rating| rating.competes).is_sorted_by(|one, next| one.ln_score >= next.ln_score));
     }
@@ -191,7 +191,7 @@ proptest! {
         let (cheap, dear) = (costing(one.min(other)), costing(one.max(other)));
         let rated = |candidate| score(&demand, candidate, &others, &rules);
         prop_assert!(rated(cheap) >= rated(dear) - 1e-9);
-        let both = plan_scored(&demand, &[dear, cheap], &rules, 2, || 0.0).verdicts;
+        let both = plan(&demand, &[dear, cheap], &rules, 2, || 0.0).verdicts;
         prop_assert!(both[1].rating().unwrap().ln_score >= both[0].rating().unwrap().ln_score);
     }
 
@@ -232,7 +232,7 @@ proptest! {
         let demand = Demand { reference_cost: demand.reference_cost.or_else(|| euros(0.01)), ..demand };
         let rules = Rules { selection: Selection::Best, ..rules };
         let newcomer = candidates.len() - 1;
-        let order = |candidates: &[Candidate<'_>]| plan_scored(&demand, candidates, &rules, usize::MAX, || 0.0).order;
+        let order = |candidates: &[Candidate<'_>]| plan(&demand, candidates, &rules, usize::MAX, || 0.0).order;
         let mut with = order(&candidates);
         with.retain(|index| *index != newcomer);
         prop_assert_eq!(with, order(&candidates[..newcomer]));

@@ -22,14 +22,14 @@ fn firsts(candidates: &[Candidate<'_>], rules: &Rules) -> Vec<f64> {
     let mut chance = Chance(7);
     let mut counts = vec![0.0; candidates.len()];
     for _ in 0..DRAWS {
-        let plan = plan_scored(&demand(), candidates, rules, usize::MAX, || chance.unit());
+        let plan = plan(&demand(), candidates, rules, usize::MAX, || chance.unit());
         counts[plan.order[0]] += 1.0;
     }
     counts
 }
 
 fn probabilities(candidates: &[Candidate<'_>], rules: &Rules) -> Vec<f64> {
-    let plan = plan_scored(&demand(), candidates, rules, usize::MAX, || 0.0);
+    let plan = plan(&demand(), candidates, rules, usize::MAX, || 0.0);
     plan.verdicts.iter().map(|verdict| verdict.rating().unwrap().draw_probability).collect()
 }
 
@@ -97,7 +97,7 @@ fn two_choices_keep_loads_level_where_always_the_best_piles_up() {
         candidates.iter_mut().for_each(|candidate| candidate.load.capacity = 100);
         for _ in 0..500 {
             let rules = Rules { selection, ..BEST };
-            let plan = plan_scored(&demand(), &candidates, &rules, 3, || chance.unit());
+            let plan = plan(&demand(), &candidates, &rules, 3, || chance.unit());
             candidates[plan.order[0]].load.in_flight += 1;
         }
         candidates.iter().map(|candidate| candidate.load.in_flight).max().unwrap()

@@ -1,0 +1,110 @@
+//! The quality gate: structured output is what was asked for, or it is not given out as if it were.
+
+use signalbox_api::v1;
+use signalbox_quality::{
+    Schemas,
+    gate::{Verdict, check, is_gated},
+};
+use signalbox_types::{ErrorReason, Failure, FinishReason, Part, Prompt, ToolCall};
+
+/// What an answer is held to; `None` where nothing was asked of its form.
+#[derive(Debug, Clone)]
+pub(crate) struct Gate(Prompt);
+
+impl Gate {
+    pub(crate) fn of(prompt: &Prompt) -> Option<Self> {
+        is_gated(prompt).then(|| {
+            // Only the form matters here, not the conversation.
+            Self(Prompt {
+                response_format: prompt.response_format.clone(),
+                tool_choice: prompt.tool_choice.clone(),
+                tools: prompt.tools.clone(),
+                ..Prompt::default()
+            })
+        })
+    }
+
+    /// Checks an answer, and puts JSON that stood between other words in their place.
+    pub(crate) fn check(&self, content: &mut Vec<v1::Part>, finish: v1::FinishReason) -> Result<(), Failure> {
+        let parts: Vec<Part> = content.iter().filter_map(read).collect();
+        match check(Schemas::shared(), &self.0, &parts, reason(finish)) {
+            Verdict::Pass => Ok(()),
+            Verdict::Recovered { json } => {
+                let is_text = |part: &v1::Part| matches!(part.part, Some(v1::part::Part::Text(_)));
+                content.retain(|part| !is_text(part));
+                content.push(v1::Part { part: Some(v1::part::Part::Text(json)), ..Default::default() });
+                Ok(())
+            }
+            Verdict::Invalid { message } => Err(Failure::new(ErrorReason::OutputInvalid, message)),
+        }
+    }
+}
+
+/// The parts that the gate looks at.
+fn read(part: &v1::Part) -> Option<Part> {
+    match part.part.as_ref()? {
+        v1::part::Part::Text(text) => Some(Part::text(text.clone())),
+        v1::part::Part::ToolCall(call) => Some(Part::ToolCall(ToolCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            signature: None,
+        })),
+        _ => None,
+    }
+}
+
+fn reason(finish: v1::FinishReason) -> FinishReason {
+    match finish {
+        v1::FinishReason::Unspecified => FinishReason::Unknown,
+        v1::FinishReason::Stop => FinishReason::Stop,
+        v1::FinishReason::StopSequence => FinishReason::StopSequence,
+        v1::FinishReason::Length => FinishReason::Length,
+        v1::FinishReason::ToolCalls => FinishReason::ToolCalls,
+        v1::FinishReason::ContentFilter => FinishReason::ContentFilter,
+        v1::FinishReason::Refusal => FinishReason::Refusal,
+        v1::FinishReason::ContextExceeded => FinishReason::ContextExceeded,
+        v1::FinishReason::Pause => FinishReason::Pause,
+        v1::FinishReason::MalformedToolCall => FinishReason::MalformedToolCall,
+    }
+}
+
+/// Gathers a streamed answer, to be checked at its end.
+#[derive(Debug)]
+pub(crate) struct StreamGate {
+    gate: Gate,
+    text: String,
+    calls: Vec<v1::ToolCall>,
+}
+
+impl StreamGate {
+    pub(crate) fn new(gate: Gate) -> Self {
+        Self { gate, text: String::new(), calls: Vec::new() }
+    }
+
+    pub(crate) fn text(&mut self, delta: &v1::TextDelta) {
+        self.text.push_str(&delta.text);
+    }
+
+    pub(crate) fn call(&mut self, delta: &v1::ToolCallDelta) {
+        let index = delta.index as usize;
+        if index >= self.calls.len() {
+            // Indexes are dense, so this adds one.
+            self.calls.push(v1::ToolCall::default());
+        }
+        if let Some(call) = self.calls.get_mut(index) {
+            call.id.push_str(&delta.id);
+            call.name.push_str(&delta.name);
+            call.arguments.push_str(&delta.arguments);
+        }
+    }
+
+    /// Checks the whole. What stood around the JSON has been sent already, so it must be bare enough to be found.
+    pub(crate) fn check(self, finish: v1::FinishReason) -> Result<(), Failure> {
+        use v1::part::Part as Wire;
+        let text = (!self.text.is_empty()).then_some(Wire::Text(self.text));
+        let parts = text.into_iter().chain(self.calls.into_iter().map(Wire::ToolCall));
+        let mut content = parts.map(|part| v1::Part { part: Some(part), ..Default::default() }).collect();
+        self.gate.check(&mut content, finish)
+    }
+}
