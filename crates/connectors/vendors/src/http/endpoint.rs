@@ -1,14 +1,15 @@
 //! Where a vendor lives.
 
 use reqwest::Url;
-use signalbox_types::{ErrorReason, Failure};
 use std::net::IpAddr;
 
 /// A base URL that was found good.
 #[derive(Debug, Clone)]
 pub(super) struct Endpoint {
-    /// The base URL, no trailing slash.
-    base: String,
+    /// The base URL.
+    base: Url,
+    /// Its path, no trailing slash.
+    path: String,
     /// Host and port, for messages.
     pub(super) authority: String,
     /// Whether it is this machine.
@@ -34,20 +35,21 @@ impl Endpoint {
             return Err("base_url must name a host".to_owned());
         };
         Ok(Self {
-            base: base_url.trim_end_matches('/').to_owned(),
+            path: url.path().trim_end_matches('/').to_owned(),
             authority: format!("{host}:{port}"),
             loopback: is_loopback(host),
             tls: url.scheme() == "https",
+            base: url,
         })
     }
 
-    /// The URL of a path below the base.
-    pub(super) fn url(&self, path: &str) -> Result<Url, Failure> {
-        let url = [self.base.as_str(), path].concat();
-        Url::parse(&url).map_err(|error| {
-            let message = format!("the call's path makes no URL below {}: {error}", self.authority);
-            Failure::new(ErrorReason::Internal, message)
-        })
+    /// The URL of a path, and perhaps a query, below the base. Host and port are not read anew for each call.
+    pub(super) fn url(&self, path: &str) -> Url {
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let mut url = self.base.clone();
+        url.set_path(&[self.path.as_str(), path].concat());
+        url.set_query(query);
+        url
     }
 }
 
@@ -67,7 +69,7 @@ mod tests {
     #[test]
     fn a_base_url_keeps_its_path_and_loses_its_trailing_slash() {
         let endpoint = Endpoint::parse("https://vendor.example/openai/").unwrap();
-        let url = endpoint.url("/v1/chat?alt=sse").unwrap();
+        let url = endpoint.url("/v1/chat?alt=sse");
         assert_eq!(url.as_str(), "https://vendor.example/openai/v1/chat?alt=sse");
         assert_eq!(endpoint.authority, "vendor.example:443");
         assert!(endpoint.tls && !endpoint.loopback);

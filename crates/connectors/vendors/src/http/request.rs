@@ -42,7 +42,7 @@ pub(super) fn build(
     call: EncodedCall,
     sent: Arc<SentAt>,
 ) -> Result<Request, Failure> {
-    let mut request = Request::new(Method::POST, endpoint.url(&call.path)?);
+    let mut request = Request::new(Method::POST, endpoint.url(&call.path));
     if call.body.is_empty() {
         // A body that is not there is not taken.
         sent.note();

@@ -18,6 +18,8 @@ use std::{
 };
 use tokio::{runtime::Handle, time::timeout};
 
+/// Events that are enough to pass on, though more may be there at once.
+const ENOUGH: usize = 64;
 /// How long the end of an answered call's body is waited for, so that its connection can serve the next call.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 
@@ -28,9 +30,13 @@ pub(super) struct HttpAnswerStream<B: Body> {
     /// The place in the bulkhead, until the call is over.
     place: Option<Place>,
     decoder: Box<dyn StreamDecoder>,
-    /// Events not yet handed out, newest first, so that `pop` gives the oldest.
+    /// Events being gathered.
+    arrived: Vec<StreamEvent>,
+    /// The connection has been given its turn since the last piece of the body.
+    gave_way: bool,
+    /// Events being handed out, newest first, so that `pop` gives the oldest.
     events: Vec<StreamEvent>,
-    /// What ends the stream after these events; where `None`, `Done` was among them.
+    /// What ends the stream after all events; where `None`, `Done` was among them.
     failure: Option<Failure>,
     /// The decoder has said how the answer ended.
     spent: bool,
@@ -55,6 +61,8 @@ impl<B: Body> HttpAnswerStream<B> {
             body: Some(body),
             place: Some(place),
             decoder,
+            arrived: Vec::new(),
+            gave_way: false,
             events: Vec::new(),
             failure: None,
             spent: false,
@@ -62,6 +70,31 @@ impl<B: Body> HttpAnswerStream<B> {
             watch: Watch::default(),
             origin,
         }
+    }
+
+    /// Gathers what has arrived until nothing more is there, or enough.
+    ///
+    /// The connection hands over one piece at a time, in a turn of its own, however much it holds. Passed on one by
+    /// one, each would become a write of its own to the caller; so the connection is given its turn before what was
+    /// gathered is passed on. Where no more is there that costs a microsecond.
+    fn poll_gather(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while !self.spent && self.arrived.len() < ENOUGH {
+            if self.poll_piece(cx).is_ready() {
+                self.gave_way = false;
+                continue;
+            }
+            if self.arrived.is_empty() {
+                return Poll::Pending;
+            }
+            if std::mem::replace(&mut self.gave_way, true) {
+                break;
+            }
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        std::mem::swap(&mut self.arrived, &mut self.events);
+        self.events.reverse();
+        Poll::Ready(())
     }
 
     /// Waits for the next piece of the body, or its end, and decodes it.
@@ -73,7 +106,7 @@ impl<B: Body> HttpAnswerStream<B> {
         match body.poll_next_unpin(cx) {
             Poll::Ready(Some(Ok(bytes))) => {
                 self.watch.arrived();
-                let fed = self.decoder.feed(&bytes, &mut self.events);
+                let fed = self.decoder.feed(&bytes, &mut self.arrived);
                 self.decoded(fed);
             }
             Poll::Ready(Some(Err(error))) => self.broke(&error),
@@ -99,7 +132,7 @@ impl<B: Body> HttpAnswerStream<B> {
     /// already said why it ended is whole either way.
     fn end(&mut self, early: Option<Failure>) {
         self.body = None;
-        let finished = self.decoder.finish(&mut self.events);
+        let finished = self.decoder.finish(&mut self.arrived);
         self.decoded(finished.map_err(|failure| early.unwrap_or(failure)));
         if !self.spent {
             let what = "the stream ended without saying why";
@@ -110,8 +143,7 @@ impl<B: Body> HttpAnswerStream<B> {
 
     /// Takes in what the decoder made of a piece.
     fn decoded(&mut self, result: Result<(), Failure>) {
-        let done = matches!(self.events.last(), Some(StreamEvent::Done(_)));
-        self.events.reverse();
+        let done = matches!(self.arrived.last(), Some(StreamEvent::Done(_)));
         self.failure = result.err().filter(|_| !done).map(|failure| self.origin.sign(failure));
         self.spent = done || self.failure.is_some();
     }
@@ -142,10 +174,10 @@ impl<B: Body> Stream for HttpAnswerStream<B> {
             if let Some(event) = this.events.pop() {
                 return Poll::Ready(Some(Ok(event)));
             }
-            if this.spent {
+            if this.spent && this.arrived.is_empty() {
                 return Poll::Ready(this.failure.take().map(Err));
             }
-            ready!(this.poll_piece(cx));
+            ready!(this.poll_gather(cx));
         }
     }
 }

@@ -7,7 +7,7 @@ mod timeouts;
 
 use super::{Bulkhead, HttpVendor, Timeouts, VendorConfig};
 use codec::Lines;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use server::{Act, Server, answer, chunk, chunked, end};
 use signalbox_ports::{BoxAnswerStream, VendorApi, VendorTarget};
 use signalbox_types::{
@@ -73,6 +73,21 @@ async fn events(mut stream: BoxAnswerStream) -> (Vec<String>, Option<Failure>) {
     }
     assert!(stream.next().await.is_none());
     (events, None)
+}
+
+#[tokio::test]
+async fn what_arrives_together_is_passed_on_together() {
+    let pieces = [chunked(), chunk("one\n"), chunk("two\n"), chunk("three\n")].map(|act| match act {
+        Act::Send(text) => text,
+        act => panic!("{act:?}"),
+    });
+    let server = Server::start([Act::Send(pieces.concat()), Act::Hang]).await;
+    let mut events = stream(&vendor(config(&server.url))).await;
+    assert_eq!(events.next().await.unwrap().unwrap(), StreamEvent::Text("one".to_owned()));
+    let mut at_once = || events.next().now_or_never();
+    assert_eq!(at_once().unwrap().unwrap().unwrap(), StreamEvent::Text("two".to_owned()));
+    assert_eq!(at_once().unwrap().unwrap().unwrap(), StreamEvent::Text("three".to_owned()));
+    assert!(at_once().is_none());
 }
 
 #[tokio::test]
