@@ -21,17 +21,20 @@ use tonic::{
 const BACKLOG: i32 = 1024;
 
 /// Binds `count` listeners to one address, so that the kernel spreads connections over them (`SO_REUSEPORT`).
-/// With port 0 all get the one free port that the first was given.
+/// With port 0 all get the one free port that the first was given. Fails where another process listens already.
 pub fn bind(address: SocketAddr, count: usize) -> io::Result<Vec<TcpListener>> {
-    let first = bind_one(address)?;
+    // Shared ports would let a second process of the same user take half of the first one's connections, unnoticed.
+    // A socket that does not share cannot be bound beside one that does.
+    drop(bind_one(address, false)?);
+    let first = bind_one(address, true)?;
     let address = first.local_addr()?;
-    std::iter::once(Ok(first)).chain((1..count).map(|_| bind_one(address))).collect()
+    std::iter::once(Ok(first)).chain((1..count).map(|_| bind_one(address, true))).collect()
 }
 
-fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind_one(address: SocketAddr, shared: bool) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
-    socket.set_reuse_port(true)?;
+    socket.set_reuse_port(shared)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
@@ -79,4 +82,19 @@ pub async fn stop_signal() -> io::Result<&'static str> {
         _ = terminate.recv() => "SIGTERM",
         _ = interrupt.recv() => "SIGINT",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listeners_of_one_process_share_a_port_and_a_second_process_is_refused() {
+        let first = bind(SocketAddr::from(([127, 0, 0, 1], 0)), 3).unwrap();
+        let address = first[0].local_addr().unwrap();
+        assert!(first.iter().all(|listener| listener.local_addr().unwrap() == address));
+        assert_eq!(bind(address, 1).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        drop(first);
+        bind(address, 2).unwrap();
+    }
 }
