@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use signalbox_api::v1::{
-    Capability, GenerateRequest, GetCacheStatsRequest, GetModelRequest, Part, Role, Sampling, ToolCall,
-    cache_service_client::CacheServiceClient, part, tool_choice::Mode as ToolMode,
+    Capability, EmbedRequest, GenerateRequest, GetCacheStatsRequest, GetModelRequest, Lane,
+    ListModelsRequest, Part, Role, Sampling, ToolCall, cache_service_client::CacheServiceClient, part,
+    tool_choice::Mode as ToolMode,
 };
 use signalbox_testkit::{
     Client, Topology, World,
@@ -162,6 +163,37 @@ async fn a_large_request_is_served_and_a_larger_one_refused_with_the_limit(topol
     still_serves(&mut client).await;
 }
 
+async fn what_cannot_be_done_as_asked_is_refused_and_nobody_is_called(topology: Topology) {
+    let world = World::start(topology, json!({})).await;
+    let mut client = world.client();
+    let batch = GenerateRequest { lane: Lane::Batch as i32, ..request("fast", "Hello?") };
+    let timeout = Some(prost_types::Duration { seconds: 0, nanos: 1 });
+    let hurried = GenerateRequest { timeout, ..request("fast", "Hello?") };
+    for (asked, code, reason) in [
+        (batch, Code::Unimplemented, "UNIMPLEMENTED"),
+        (hurried, Code::DeadlineExceeded, "DEADLINE_EXCEEDED"),
+    ] {
+        for mode in Mode::ALL {
+            let refusal = Refusal::from(ask(&mut client, mode, asked.clone()).await.unwrap_err());
+            assert_eq!((refusal.code, refusal.reason), (code, reason));
+        }
+    }
+    let embed =
+        EmbedRequest { inputs: vec!["Hello?".to_owned()], model: "fast".to_owned(), ..Default::default() };
+    let refusal = Refusal::from(client.embed(embed).await.unwrap_err());
+    assert_eq!((refusal.code, refusal.reason), (Code::FailedPrecondition, "NO_CAPABLE_MODEL"));
+    for (field, list) in [
+        ("vendor", ListModelsRequest { vendor: "nobody".to_owned(), ..Default::default() }),
+        ("capabilities[0]", ListModelsRequest { capabilities: vec![99], ..Default::default() }),
+        ("page_token", ListModelsRequest { page_token: "?".to_owned(), ..Default::default() }),
+        ("page_size", ListModelsRequest { page_size: -1, ..Default::default() }),
+    ] {
+        let refusal = Refusal::from(client.list_models(list).await.unwrap_err());
+        assert_eq!((refusal.code, refusal.fields), (Code::InvalidArgument, vec![field.to_owned()]));
+    }
+    assert_eq!(world.vendors.request_count(), 0);
+}
+
 async fn a_method_that_is_not_built_says_so(topology: Topology) {
     let world = World::start(topology, json!({})).await;
     let mut cache = CacheServiceClient::new(world.signalbox.router.channel());
@@ -177,5 +209,6 @@ both_topologies!(
     a_model_that_lacks_something_is_never_asked_for_it,
     a_parameter_that_the_model_refuses_is_dropped_and_said_so,
     a_large_request_is_served_and_a_larger_one_refused_with_the_limit,
+    what_cannot_be_done_as_asked_is_refused_and_nobody_is_called,
     a_method_that_is_not_built_says_so,
 );

@@ -3,7 +3,7 @@
 use signalbox_api::{convert, v1};
 use signalbox_kit::catalog::Catalog;
 use signalbox_quality::check_schema;
-use signalbox_types::{Failure, GenerateRequest, ResponseFormat};
+use signalbox_types::{ErrorReason, Failure, GenerateRequest, Lane, ResponseFormat};
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -31,6 +31,11 @@ pub(crate) fn admit(
     now: Instant,
 ) -> Result<Admitted, Failure> {
     let mut request = convert::generate_request_from_proto(wire)?;
+    if request.lane == Lane::Batch {
+        // Answered at once, it would cost the interactive price: not what was asked for.
+        let message = "lane: LANE_BATCH is not built yet; leave `lane` out to be answered at once";
+        return Err(Failure::new(ErrorReason::Unimplemented, message));
+    }
     check_schemas(&request)?;
     if request.request_id.is_empty() {
         request.request_id = Uuid::now_v7().to_string();

@@ -97,9 +97,17 @@ impl Run {
         })
     }
 
-    /// Starts the attempt that is due: its request.
-    pub(crate) fn start(&mut self) -> Request<v1::InvokeModelRequest> {
+    /// Starts the attempt that is due: its request. Fails when the caller's time is over before it.
+    pub(crate) fn start(mut self) -> Result<(Self, Request<v1::InvokeModelRequest>), Status> {
+        if self.time_left().is_some_and(|left| left.is_zero()) {
+            return Err(self.log.failure(&too_late()));
+        }
         self.enter();
+        let request = self.request();
+        Ok((self, request))
+    }
+
+    fn request(&self) -> Request<v1::InvokeModelRequest> {
         let target = self.choice().map(|Choice { model, .. }| v1::Target {
             vendor: model.vendor.to_string(),
             model: model.model.to_string(),
@@ -199,10 +207,7 @@ impl Run {
         let failure = status::from_status(status);
         let cut = matches!(failure.reason, ErrorReason::VendorTimeout | ErrorReason::DeadlineExceeded);
         if cut && self.time_left().is_some_and(|left| left.is_zero()) {
-            return Failure::new(
-                ErrorReason::DeadlineExceeded,
-                "the request's time was over before an answer came",
-            );
+            return too_late();
         }
         failure
     }
@@ -267,4 +272,8 @@ impl Run {
         }
         self.log.failure(failure)
     }
+}
+
+fn too_late() -> Failure {
+    Failure::new(ErrorReason::DeadlineExceeded, "the request's time was over before an answer came")
 }

@@ -22,7 +22,7 @@ pub(crate) fn list(
 ) -> Result<v1::ListModelsResponse, Status> {
     let catalog = dependencies.config.catalog();
     let day = Day::of(dependencies.clock.now());
-    let size = page_size(request.page_size).map_err(|failure| to_status(&failure))?;
+    let size = check(request, &catalog).map_err(|failure| to_status(&failure))?;
     let wanted = |model: &&CatalogModel| {
         let can = |capability: &i32| {
             model.facts.capabilities.iter().any(|has| capability_to_proto(has) as i32 == *capability)
@@ -63,13 +63,38 @@ fn find(dependencies: &Dependencies, catalog: &Catalog, name: &str, day: Day) ->
     // A retired model is still described; a request for it is what fails.
     let targets = match &selector {
         ModelSelector::Exact(model) => std::slice::from_ref(model),
-        _ => catalog.resolve(&selector, "", "", day)?,
+        _ => catalog.resolve(&selector, "", "", day).map_err(in_terms_of_name)?,
     };
     let usable = |target: &&ModelRef| catalog.served(target, day) && dependencies.vendors.has(&target.vendor);
     let chosen = targets.iter().find(usable).or_else(|| targets.first());
     chosen
         .and_then(|target| Some(describe(dependencies, catalog, catalog.model(target)?, target, day)))
         .ok_or_else(|| Failure::new(ErrorReason::UnknownModel, format!("there is no model `{name}`")))
+}
+
+/// The catalogue speaks of a request's `model`; here the field is `name`.
+fn in_terms_of_name(mut failure: Failure) -> Failure {
+    failure.violations.iter_mut().for_each(|violation| "name".clone_into(&mut violation.field));
+    failure
+}
+
+/// Checks what is asked for; gives the size of the page.
+fn check(request: &v1::ListModelsRequest, catalog: &Catalog) -> Result<usize, Failure> {
+    if !request.vendor.is_empty() && catalog.vendor(&request.vendor).is_none() {
+        return Err(Failure::invalid("vendor", "is not a vendor of the catalogue"));
+    }
+    let known =
+        |value: &i32| v1::Capability::try_from(*value).is_ok_and(|it| it != v1::Capability::Unspecified);
+    if let Some(index) = request.capabilities.iter().position(|value| !known(value)) {
+        return Err(Failure::invalid(
+            format!("capabilities[{index}]"),
+            "is not a capability this version knows",
+        ));
+    }
+    if !request.page_token.is_empty() && request.page_token.parse::<ModelRef>().is_err() {
+        return Err(Failure::invalid("page_token", "is not a token that ListModels gave"));
+    }
+    page_size(request.page_size)
 }
 
 fn page_size(wanted: i32) -> Result<usize, Failure> {

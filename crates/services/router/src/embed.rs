@@ -6,7 +6,11 @@ use signalbox_api::{
     status::{from_status, to_status},
     v1::{self, provider_service_client::ProviderServiceClient},
 };
-use signalbox_kit::{Hop, catalog::Catalog, telemetry::trace::Span};
+use signalbox_kit::{
+    Hop,
+    catalog::{Catalog, CatalogModel},
+    telemetry::trace::Span,
+};
 use signalbox_pricing::Day;
 use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector};
 use std::time::Duration;
@@ -87,7 +91,8 @@ fn request(
     request
 }
 
-/// The first target that is configured, served, and an embedding model.
+/// The first target that is configured and served; it must be an embedding model. To look further for one would let
+/// the wrong name lead to some model, and vectors of different models cannot be compared.
 fn choose(
     dependencies: &Dependencies,
     catalog: &Catalog,
@@ -100,14 +105,15 @@ fn choose(
     };
     let day = Day::of(dependencies.clock.now());
     let targets = catalog.resolve(&selector, "", tenant, day)?;
-    let usable = |target: &&ModelRef| {
-        dependencies.vendors.has(&target.vendor)
-            && catalog.model(target).is_some_and(|model| {
-                model.lifecycle.served_on(day) && model.facts.capabilities.has(Capability::Embeddings)
-            })
-    };
-    targets.iter().find(usable).cloned().ok_or_else(|| {
-        let message = format!("`{selector}` leads to no embedding model whose vendor is configured");
-        Failure::new(ErrorReason::NoCapableModel, message)
-    })
+    let usable = |target: &&ModelRef| dependencies.vendors.has(&target.vendor) && catalog.served(target, day);
+    let refused = |problem: String| Failure::new(ErrorReason::NoCapableModel, problem);
+    let first = targets
+        .iter()
+        .find(usable)
+        .ok_or_else(|| refused(format!("`{selector}` leads to no model whose vendor is configured")))?;
+    let embeds = |known: &CatalogModel| known.facts.capabilities.has(Capability::Embeddings);
+    if catalog.model(first).is_some_and(embeds) {
+        return Ok(first.clone());
+    }
+    Err(refused(format!("`{selector}` leads to {first}, which lacks embeddings; try `{DEFAULT_ALIAS}`")))
 }

@@ -72,7 +72,9 @@ impl Router {
 
     async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
         loop {
-            match self.adapter.clone().invoke_model(run.start()).await {
+            let request;
+            (run, request) = run.start()?;
+            match self.adapter.clone().invoke_model(request).await {
                 Ok(answer) => {
                     let mut answer = answer.into_inner();
                     let finish = answer.finish_reason();
@@ -95,7 +97,9 @@ impl Router {
         mut run: Run,
     ) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>, Run), Status> {
         loop {
-            let request = run.start().map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
+            let request;
+            (run, request) = run.start()?;
+            let request = request.map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
             let failed = match run.within_first_content(open(self.adapter.clone(), request)).await {
                 Ok((event, events)) => return Ok((event, events, run)),
                 Err(status) => status,
