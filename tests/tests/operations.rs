@@ -78,6 +78,11 @@ async fn told_to_stop_it_finishes_what_it_began_and_takes_nothing_new(topology: 
         refused.is_err_and(|status| status.code() == Code::Unavailable)
     })
     .await;
+    // Whoever watches the process sees it drain.
+    let missing = world.signalbox.router.ready().await.unwrap_err();
+    assert!(missing.contains("process: draining"), "{missing}");
+    assert!(world.signalbox.router.alive().await);
+    assert!(world.signalbox.router.metrics().await.text().contains("signalbox_build_info"));
     let finished = Streamed::read(running).await;
     assert!(finished.end.is_ok(), "{:?}", finished.end);
     let status = world.signalbox.router.ended().await;
@@ -186,6 +191,33 @@ async fn a_router_is_ready_only_while_an_adapter_is_there() {
     world.signalbox.adapters[0].restart().await;
     eventually("the router is ready again", || async { world.signalbox.router.ready().await.is_ok() }).await;
     ask(&mut world.client(), Mode::Unary, request("fast", "Hello?")).await.unwrap();
+    let told = |what| world.signalbox.router.log().matches(what).count();
+    eventually("that it is back is logged", || async { told("an adapter answers") == 2 }).await;
+    assert_eq!(told("no adapter answers"), 1);
+}
+
+#[tokio::test]
+async fn a_router_that_is_told_of_no_adapter_says_what_it_needs() {
+    let mut serve = tokio::process::Command::new(built("signalbox"));
+    serve.args(["serve", "--role", "router", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]);
+    let output = serve.env_clear().output().await.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{told}");
+    assert!(told.contains("peers.adapter"), "{told}");
+}
+
+#[tokio::test]
+async fn a_vendor_that_is_simulated_from_now_on_is_never_called_for_real() {
+    let mut world = World::start(Topology::AllInOne, json!({})).await;
+    world.reconfigure(json!({"vendors": {"openai": {"simulate": true}}}));
+    eventually("the answer says that it is simulated", || async {
+        let answer = ask(&mut world.client(), Mode::Unary, request("openai/gpt-6-luna", "Hello?")).await;
+        answer.unwrap().route.simulated
+    })
+    .await;
+    let before = world.calls(Vendor::Openai).len();
+    ask(&mut world.client(), Mode::Unary, request("openai/gpt-6-luna", "Hello?")).await.unwrap();
+    assert_eq!(world.calls(Vendor::Openai).len(), before);
 }
 
 #[tokio::test]

@@ -1,8 +1,16 @@
 //! What the README tells a reader to type works.
 
-use signalbox_testkit::{Options, Signalbox, built, tool, workspace};
-use std::{env, fs, path::Path, process::Stdio};
-use tokio::process::Command;
+use serde_json::Value;
+use signalbox_testkit::{
+    Client, Options, Signalbox,
+    ask::{Mode, ask, request},
+    built, eventually, tool, workspace,
+};
+use std::{env, ffi::OsString, fs, path::Path, process::Stdio};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, Command},
+};
 
 /// Blocks that are commands to try.
 fn snippets(text: &str) -> Vec<&str> {
@@ -33,14 +41,10 @@ async fn every_readme_snippet_works() {
 /// Runs a snippet as a reader would, with the server's port in place of the usual one.
 async fn run(snippet: &str, signalbox: &Signalbox) -> Result<(), String> {
     let address = signalbox.address().to_string();
-    let folder = |program: &Path| program.parent().unwrap().to_owned();
-    let usual = env::var_os("PATH").unwrap_or_default();
-    let path =
-        [folder(&built("signalbox")), folder(&tool("grpcurl"))].into_iter().chain(env::split_paths(&usual));
     let output = Command::new("bash")
         .args(["-euo", "pipefail", "-c", &snippet.replace("127.0.0.1:50051", &address)])
         .current_dir(workspace())
-        .env("PATH", env::join_paths(path).unwrap())
+        .env("PATH", path())
         .env("SIGNALBOX_SERVER", format!("http://{address}"))
         .stdin(Stdio::null())
         .output()
@@ -52,4 +56,53 @@ async fn run(snippet: &str, signalbox: &Signalbox) -> Result<(), String> {
     let (said, complained) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     Err(format!("{snippet}{}\n{said}{complained}", output.status))
+}
+
+/// Where a reader's shell finds programs.
+fn path() -> OsString {
+    let folder = |program: &Path| program.parent().unwrap().to_owned();
+    let usual = env::var_os("PATH").unwrap_or_default();
+    let ours = [folder(&built("signalbox")), folder(&tool("grpcurl"))];
+    env::join_paths(ours.into_iter().chain(env::split_paths(&usual))).unwrap()
+}
+
+#[tokio::test]
+async fn the_readmes_roles_in_processes_of_their_own_serve_together() {
+    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let block = |role: &str| {
+        let command = format!("signalbox serve --role {role} ");
+        let mut blocks = readme.split("```").filter(|block| block.contains(&command));
+        blocks.next().unwrap_or_else(|| panic!("no block shows `{command}`")).to_owned()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    // As printed, but for ports and files of this test's own.
+    let adapter = block("adapter").replace(":50052", ":0").replace(":9465", ":0");
+    let (_adapter, banner) = serve(&adapter).await;
+    let router = block("router").replace("127.0.0.1:50052", banner["listening"].as_str().unwrap());
+    let router = router.replace("/tmp", folder.path().to_str().unwrap());
+    let router = format!("{} --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0", router.trim_end());
+    let (_router, banner) = serve(&router).await;
+    let address = format!("http://{}", banner["listening"].as_str().unwrap());
+    let client = Client::connect(address).await.unwrap();
+    eventually("the router serves", || async {
+        ask(&mut client.clone(), Mode::Unary, request("fast", "Hello?")).await.is_ok()
+    })
+    .await;
+}
+
+/// Runs commands of which the last one serves, and waits for what it says once it does.
+async fn serve(commands: &str) -> (Child, Value) {
+    let (before, last) = commands.trim().rsplit_once('\n').unwrap_or(("", commands.trim()));
+    let mut child = Command::new("bash")
+        .args(["-euc", &format!("{before}\nexec {last}")])
+        .env_clear()
+        .env("PATH", path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let banner = lines.next_line().await.unwrap().unwrap_or_else(|| panic!("it ended: {commands}"));
+    (child, serde_json::from_str(&banner).unwrap())
 }

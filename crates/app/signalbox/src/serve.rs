@@ -7,7 +7,7 @@ mod state;
 use crate::{
     commands,
     roles::Role,
-    vendors::{self, Bulkheads, ShardVendors},
+    vendors::{self, Connections},
     wire::Shared,
 };
 use arc_swap::ArcSwap;
@@ -20,7 +20,6 @@ use signalbox_kit::{
     telemetry,
 };
 use signalbox_router::{ConfiguredVendors, SharedHealth, SharedHolds};
-use signalbox_vendorsim::Simulator;
 use std::{
     net::{SocketAddr, TcpListener},
     path::PathBuf,
@@ -62,7 +61,6 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let exporting = start_telemetry(&config, &roles)?;
 
     let settings = config.catalog().vendors(config.environment());
-    let simulator = simulate(&settings, &roles).await?;
     let server = listen_addresses(&args, &config.loaded().config.server)?;
     let threads =
         server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -71,9 +69,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let http = TcpListener::bind(server.metrics_listen)
         .map_err(|error| format!("cannot listen on {}: {error}", server.metrics_listen))?;
 
-    let shards: Vec<ShardVendors> = (0..threads).map(|_| ShardVendors::default()).collect();
-    let bulkheads = Bulkheads::default();
-    vendors::connect(&shards, &settings, &bulkheads, simulator.as_ref())?;
+    let mut connections = Connections::none(threads);
+    if roles.contains(&Role::Adapter) {
+        connections.connect(&settings).await?;
+    }
     let readiness = Readiness::default();
     let shared = share(&args, &config, clock, roles, &settings);
 
@@ -83,11 +82,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     peers::expect_adapters(&shared, &readiness);
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
-    let running = shard::start(&shared, &shards, grpc, &health_server, &drain)?;
+    let running = shard::start(&shared, connections.shards(), grpc, &health_server, &drain)?;
     let background = [
-        tokio::spawn(telemetry_http(&http, &readiness, &drain)?),
+        tokio::spawn(telemetry_http(&http, &readiness)?),
         tokio::spawn(state::publish_health(health, readiness.clone(), shared.roles.clone())),
-        tokio::spawn(state::follow_config(shared.clone(), shards, bulkheads, simulator)),
+        tokio::spawn(state::follow_config(shared.clone(), connections)),
         tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
     ];
     state::announce(&shared, &settings, running.address, &http);
@@ -97,6 +96,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     readiness.set("process", Err("draining".to_owned()));
     drain.cancel();
     let finished = running.join().await;
+    // Not before: whoever watches the process sees it drain.
     background.iter().for_each(tokio::task::JoinHandle::abort);
     if let Some(exporting) = exporting {
         exporting.finish().await;
@@ -123,15 +123,6 @@ fn start_telemetry(
         .as_deref()
         .map(|endpoint| telemetry::trace::export_to(endpoint, &names.join(",")))
         .transpose()
-}
-
-/// The simulated vendors, where any is simulated and called from here.
-async fn simulate(settings: &[VendorSettings], roles: &[Role]) -> Result<Option<Simulator>, String> {
-    if !roles.contains(&Role::Adapter) || settings.iter().all(|vendor| !vendor.simulated) {
-        return Ok(None);
-    }
-    let simulator = Simulator::builder().keep_requests(0).bind("127.0.0.1:0").await;
-    simulator.map(Some).map_err(|error| format!("cannot start the simulated vendors: {error}"))
 }
 
 /// The server's configuration with the command line laid over it. Without authentication only loopback is safe.
@@ -182,12 +173,11 @@ fn share(
 fn telemetry_http(
     listener: &TcpListener,
     readiness: &Readiness,
-    stop: &CancellationToken,
 ) -> Result<impl Future<Output = ()> + Send + 'static, String> {
     let listener = listener.try_clone().map_err(|error| format!("metrics listener: {error}"))?;
-    let (readiness, stop) = (readiness.clone(), stop.clone());
+    let readiness = readiness.clone();
     Ok(async move {
-        if let Err(error) = telemetry::http::serve(listener, readiness, stop).await {
+        if let Err(error) = telemetry::http::serve(listener, readiness).await {
             tracing::error!(%error, "metrics are not served");
         }
     })

@@ -73,27 +73,57 @@ static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     )
 });
 
-/// Connects every shard to the vendors as configured. On an error nothing changes.
-pub(crate) fn connect(
-    shards: &[ShardVendors],
-    settings: &[VendorSettings],
-    bulkheads: &Bulkheads,
-    simulator: Option<&Simulator>,
-) -> Result<(), String> {
-    let mut connected = Vec::with_capacity(shards.len());
-    for _ in shards {
-        let mut vendors: HashMap<Arc<str>, Arc<dyn VendorApi>> = HashMap::new();
-        for vendor in settings {
-            let config = vendor_config(vendor, simulator);
-            let api = HttpVendor::new(config, bulkheads.of(vendor)).map_err(|error| error.to_string())?;
-            vendors.insert(vendor.name.clone(), Arc::new(api));
+/// All connections of a process to the vendors that it calls itself.
+pub(crate) struct Connections {
+    shards: Vec<ShardVendors>,
+    bulkheads: Arc<Bulkheads>,
+    /// Started when a vendor is simulated for the first time.
+    simulator: Option<Simulator>,
+}
+
+impl Connections {
+    /// No connection yet, for so many shards.
+    pub(crate) fn none(shards: usize) -> Self {
+        let shards = (0..shards).map(|_| ShardVendors::default()).collect();
+        Self { shards, bulkheads: Arc::default(), simulator: None }
+    }
+
+    pub(crate) fn shards(&self) -> &[ShardVendors] {
+        &self.shards
+    }
+
+    pub(crate) fn bulkheads(&self) -> Arc<Bulkheads> {
+        self.bulkheads.clone()
+    }
+
+    /// Connects every shard to the vendors as configured. On an error nothing changes.
+    pub(crate) async fn connect(&mut self, settings: &[VendorSettings]) -> Result<(), String> {
+        if self.simulator.is_none() && settings.iter().any(|vendor| vendor.simulated) {
+            let simulator = Simulator::builder().keep_requests(0).bind("127.0.0.1:0").await;
+            let simulator =
+                simulator.map_err(|error| format!("cannot start the simulated vendors: {error}"))?;
+            self.simulator = Some(simulator);
         }
-        connected.push(vendors);
+        let connected = self.shards.iter().map(|_| self.connection_of_each(settings));
+        let connected = connected.collect::<Result<Vec<_>, String>>()?;
+        for (shard, vendors) in self.shards.iter().zip(connected) {
+            shard.0.store(Arc::new(vendors));
+        }
+        Ok(())
     }
-    for (shard, vendors) in shards.iter().zip(connected) {
-        shard.0.store(Arc::new(vendors));
+
+    fn connection_of_each(
+        &self,
+        settings: &[VendorSettings],
+    ) -> Result<HashMap<Arc<str>, Arc<dyn VendorApi>>, String> {
+        let connect = |vendor: &VendorSettings| {
+            let config = vendor_config(vendor, self.simulator.as_ref());
+            let api =
+                HttpVendor::new(config, self.bulkheads.of(vendor)).map_err(|error| error.to_string())?;
+            Ok((vendor.name.clone(), Arc::new(api) as Arc<dyn VendorApi>))
+        };
+        settings.iter().map(connect).collect()
     }
-    Ok(())
 }
 
 fn vendor_config(settings: &VendorSettings, simulator: Option<&Simulator>) -> VendorConfig {

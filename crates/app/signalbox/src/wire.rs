@@ -84,7 +84,9 @@ pub(crate) fn adapter_peers(shared: &Shared) -> Result<Hop, String> {
     let peers = &shared.config.loaded().config.peers.adapter;
     if peers.is_empty() {
         return Err(
-            "role router needs an adapter: serve --role adapter too, or list peers.adapter".to_owned()
+            "the role router needs an adapter: serve the role adapter here too, or list peers.adapter in the \
+             configuration"
+                .to_owned()
         );
     }
     hop::remote(peers).map_err(|error| format!("peers.adapter: {error}"))

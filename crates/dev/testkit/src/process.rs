@@ -1,5 +1,6 @@
 //! A program as a process of its own.
 
+use rustix::process::Signal;
 use serde_json::Value;
 use std::{
     process::{ExitStatus, Stdio},
@@ -90,10 +91,24 @@ impl Process {
 
     /// Asks it to end (SIGTERM).
     pub(crate) fn terminate(&self) {
+        self.send(Signal::TERM);
+    }
+
+    /// Lets it stand still (SIGSTOP): its connections stay open and nothing answers.
+    pub(crate) fn freeze(&self) {
+        self.send(Signal::STOP);
+    }
+
+    /// Lets it go on (SIGCONT).
+    pub(crate) fn thaw(&self) {
+        self.send(Signal::CONT);
+    }
+
+    fn send(&self, signal: Signal) {
         let pid = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
         if let Some(pid) = pid {
             // One that has ended already is as good.
-            let _ended = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            let _ended = rustix::process::kill_process(pid, signal);
         }
     }
 

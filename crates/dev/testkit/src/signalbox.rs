@@ -112,6 +112,21 @@ impl Signalbox {
         }
     }
 
+    /// Whether it says that it is alive.
+    pub async fn alive(&self) -> bool {
+        get(self.metrics, "/livez").await.is_ok_and(|(status, _)| status == 200)
+    }
+
+    /// Lets it stand still (SIGSTOP): its connections stay open and nothing answers.
+    pub fn freeze(&self) {
+        self.process.freeze();
+    }
+
+    /// Lets it go on (SIGCONT).
+    pub fn thaw(&self) {
+        self.process.thaw();
+    }
+
     /// Asks it to drain and end (SIGTERM).
     pub fn terminate(&self) {
         self.process.terminate();

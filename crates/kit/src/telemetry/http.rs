@@ -4,10 +4,9 @@ use super::metrics;
 use crate::readiness::Readiness;
 use axum::{Router, http::StatusCode, routing::get};
 use std::{io, net::TcpListener};
-use tokio_util::sync::CancellationToken;
 
-/// Serves until `stop` is cancelled.
-pub async fn serve(listener: TcpListener, readiness: Readiness, stop: CancellationToken) -> io::Result<()> {
+/// Serves until dropped: a process that drains is watched too.
+pub async fn serve(listener: TcpListener, readiness: Readiness) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let ready = move || {
@@ -22,5 +21,5 @@ pub async fn serve(listener: TcpListener, readiness: Readiness, stop: Cancellati
         .route("/metrics", get(|| std::future::ready(metrics::text())))
         .route("/livez", get(|| std::future::ready("alive\n")))
         .route("/readyz", get(ready));
-    axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await
+    axum::serve(listener, routes).await
 }

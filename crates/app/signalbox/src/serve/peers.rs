@@ -31,10 +31,23 @@ pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
         Err(problem) => return readiness.set("adapter", Err(problem)),
     };
     let mut client = AdminServiceClient::new(hop);
+    let mut in_reach = None;
     loop {
-        let heard = ask(&mut client).await;
-        readiness.set("adapter", heard.map(|vendors| shared.vendors.set(vendors)).map_err(told));
+        let heard = ask(&mut client).await.map(|vendors| shared.vendors.set(vendors)).map_err(told);
+        log_change(&mut in_reach, &heard);
+        readiness.set("adapter", heard);
         tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// Says once that no adapter answers, and once that one does again.
+fn log_change(in_reach: &mut Option<bool>, heard: &Result<(), String>) {
+    if in_reach.replace(heard.is_ok()) == Some(heard.is_ok()) {
+        return;
+    }
+    match heard {
+        Ok(()) => tracing::info!("an adapter answers"),
+        Err(why) => tracing::warn!(why, "no adapter answers, so no request can be served until one does"),
     }
 }
 

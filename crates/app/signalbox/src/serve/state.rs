@@ -2,7 +2,7 @@
 
 use crate::{
     roles::Role,
-    vendors::{self, Bulkheads, ShardVendors},
+    vendors::{self, Bulkheads, Connections},
     wire::Shared,
 };
 use prometheus::IntGaugeVec;
@@ -10,7 +10,6 @@ use signalbox_api::v1::{provider_service_server, router_service_server};
 use signalbox_kit::{
     catalog::VendorSettings, config::ConfigHandle, readiness::Readiness, telemetry::metrics,
 };
-use signalbox_vendorsim::Simulator;
 use std::{
     net::{SocketAddr, TcpListener},
     sync::{Arc, LazyLock},
@@ -92,13 +91,10 @@ pub(crate) async fn tell_health(health: &HealthReporter, ready: bool, roles: &[R
     }
 }
 
-/// Reloads the configuration when its file changes and connects to the vendors anew.
-pub(crate) async fn follow_config(
-    shared: Shared,
-    shards: Vec<ShardVendors>,
-    bulkheads: Bulkheads,
-    simulator: Option<Simulator>,
-) {
+/// Reloads the configuration when its file changes and, where vendors are called from here, connects to them anew.
+pub(crate) async fn follow_config(shared: Shared, mut connections: Connections) {
+    let bulkheads = connections.bulkheads();
+    let calls_vendors = shared.roles.contains(&Role::Adapter);
     let mut reloads = shared.config.subscribe();
     let watching = shared.config.clone();
     let watcher = async move { watching.watch().await };
@@ -112,7 +108,8 @@ pub(crate) async fn follow_config(
             if settings == connected {
                 continue;
             }
-            match vendors::connect(&shards, &settings, &bulkheads, simulator.as_ref()) {
+            let outcome = if calls_vendors { connections.connect(&settings).await } else { Ok(()) };
+            match outcome {
                 Ok(()) => adopt(&shared, &settings),
                 Err(error) => tracing::error!(%error, "vendors not connected anew, the old connections stay"),
             }
