@@ -35,7 +35,7 @@ pub struct Validator {
 impl Validator {
     /// Compiles a schema. The error says where it is none, or why it cannot be enforced, for the caller to read.
     pub fn compile(schema: &JsonText) -> Result<Self, String> {
-        let schema = schema.to_value();
+        let schema = schema.to_value().map_err(|problem| problem.to_string())?;
         // First: what follows walks the references that this bounds.
         let rules = Rules::of(&schema)?;
         let patterns = PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS);
