@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::HashSet};
 /// Every schema in a document and every one referred to, the root first, and the number of different patterns in
 /// them. A reference that cannot be followed here leads nowhere.
 pub(super) fn read(schema: &Value) -> (Vec<Node>, usize) {
-    let mut graph = Graph { resources: vec![Resource { id: "", root: schema }], ..Graph::default() };
+    let mut graph = Graph { resources: vec![schema], ..Graph::default() };
     graph.node(schema, 0);
     loop {
         // All anchors and ids are known before the first reference is followed.
@@ -25,17 +25,15 @@ struct Graph<'a> {
     nodes: Vec<Node>,
     /// Nodes and their resources by the address of the schema: the same text may stand in two places.
     known: HashMap<*const Value, (usize, usize)>,
-    resources: Vec<Resource<'a>>,
+    /// Roots of resources: the document, and schemas with an `$id`. References in them count from there.
+    resources: Vec<&'a Value>,
+    /// Resources by id, and by its last segment; the first of a name counts.
+    by_id: HashMap<&'a str, usize>,
+    by_last_segment: HashMap<&'a str, usize>,
     anchors: HashMap<(usize, &'a str), &'a Value>,
     patterns: HashSet<&'a str>,
     unread: Vec<(usize, &'a Value, usize)>,
     references: Vec<(usize, &'a str, usize)>,
-}
-
-/// A schema with an `$id`: references in it count from it.
-struct Resource<'a> {
-    id: &'a str,
-    root: &'a Value,
 }
 
 /// How a keyword's schemas apply.
@@ -64,8 +62,13 @@ impl<'a> Graph<'a> {
     fn resource(&mut self, schema: &'a Value, around: usize) -> usize {
         match schema.get("$id").and_then(Value::as_str) {
             Some(id) if !id.starts_with('#') => {
-                self.resources.push(Resource { id: id.trim_end_matches('#'), root: schema });
-                self.resources.len() - 1
+                let (id, index) = (id.trim_end_matches('#'), self.resources.len());
+                self.resources.push(schema);
+                self.by_id.entry(id).or_insert(index);
+                if !id.is_empty() {
+                    self.by_last_segment.entry(last_segment(id)).or_insert(index);
+                }
+                index
             }
             _ => around,
         }
@@ -138,7 +141,7 @@ impl<'a> Graph<'a> {
     fn follow(&mut self, from: usize, reference: &str, resource: usize) {
         let (id, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let Some(resource) = self.named(id, resource) else { return };
-        let root = self.resources[resource].root;
+        let root = self.resources[resource];
         let fragment = decoded(fragment);
         let target = if fragment.is_empty() || fragment.starts_with('/') {
             root.pointer(&fragment)
@@ -153,16 +156,15 @@ impl<'a> Graph<'a> {
     /// The resource that an id names. Ids are compared by their last segment, which spares resolving them against
     /// each other and can at worst count a schema too many.
     fn named(&self, id: &str, from: usize) -> Option<usize> {
-        let last = |id: &str| id.rsplit('/').next().map(str::to_owned);
         if id.is_empty() {
             return Some(from);
         }
-        self.resources.iter().position(|resource| resource.id == id).or_else(|| {
-            self.resources
-                .iter()
-                .position(|resource| !resource.id.is_empty() && last(resource.id) == last(id))
-        })
+        self.by_id.get(id).or_else(|| self.by_last_segment.get(last_segment(id))).copied()
     }
+}
+
+fn last_segment(id: &str) -> &str {
+    id.rsplit_once('/').map_or(id, |(_, last)| last)
 }
 
 /// A fragment without its percent encoding.

@@ -82,6 +82,14 @@ fn a_way_without_end_is_refused() {
 }
 
 #[test]
+fn many_names_and_references_to_them_are_read_in_one_go() {
+    let defs: serde_json::Map<_, _> = (0..30_000)
+        .map(|at| (format!("d{at}"), json!({"$id": format!("urn:x/{at}"), "items": {"$ref": "urn:y/29999"}})))
+        .collect();
+    assert!(rules(json!({ "$defs": defs })).is_ok());
+}
+
+#[test]
 fn many_different_patterns_are_refused_and_one_used_often_is_not() {
     let schema = |pattern: &dyn Fn(usize) -> String| {
         let properties: serde_json::Map<_, _> =

@@ -39,6 +39,7 @@ fn a_reference_outside_is_refused_and_never_followed() {
         for keyword in ["$ref", "$dynamicRef", "$schema"] {
             let problem = compile(&json!({ keyword: outside })).unwrap_err();
             assert!(problem.contains(outside), "{problem}");
+            assert!(!problem.contains("resolve-") && !problem.contains("feature"), "{problem}");
         }
     }
 }
