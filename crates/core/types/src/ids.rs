@@ -1,5 +1,6 @@
 //! Names of vendors and models.
 
+use crate::shown;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -39,7 +40,7 @@ impl FromStr for ModelRef {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('/') {
             Some((vendor, model)) if !vendor.is_empty() && !model.is_empty() => Ok(Self::new(vendor, model)),
-            _ => Err(ParseModelRefError(text.to_owned())),
+            _ => Err(ParseModelRefError(shown(text).into_owned())),
         }
     }
 }

@@ -12,6 +12,7 @@ mod model;
 mod money;
 mod request;
 mod stream;
+mod text;
 mod usage;
 
 pub use answer::{Adjustment, Embedding, EmbeddingAnswer, FinishReason, ModelAnswer};
@@ -29,4 +30,5 @@ pub use request::{
     ResponseFormat, Sampling, Tier, Tool, ToolChoice,
 };
 pub use stream::{Completion, ReasoningDelta, StreamEvent, ToolCallDelta};
+pub use text::{cut, shown};
 pub use usage::{TokenUsage, UsageSource};

@@ -1,6 +1,6 @@
 //! What an application asks for.
 
-use crate::{Capabilities, Image, JsonText, Message, ModelRef, ParseModelRefError, Part};
+use crate::{Capabilities, Image, JsonText, Message, ModelRef, ParseModelRefError, Part, shown};
 use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 
 /// Everything a vendor is told. Routing wishes are beside it, in [`GenerateRequest`].
@@ -76,7 +76,7 @@ pub enum ToolChoice {
 pub struct Sampling {
     /// 0 to 2.
     pub temperature: Option<f64>,
-    /// 0 to 1.
+    /// Above 0, to 1.
     pub top_p: Option<f64>,
     /// At least 1.
     pub top_k: Option<u32>,
@@ -277,9 +277,9 @@ impl FromStr for ModelSelector {
         }
         if let Some(name) = text.strip_prefix("tier:") {
             let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name);
-            return tier
-                .map(Self::Tier)
-                .ok_or_else(|| format!("no tier `{name}`; there are premium, standard and economy"));
+            return tier.map(Self::Tier).ok_or_else(|| {
+                format!("no tier `{}`; there are premium, standard and economy", shown(name))
+            });
         }
         if text.contains('/') {
             return text.parse().map(Self::Exact).map_err(|error: ParseModelRefError| error.to_string());
