@@ -14,6 +14,10 @@ use std::time::Duration;
 
 /// Most texts in one embedding request (the lowest limit among the vendors is OpenAI's 2048).
 const MOST_EMBED_INPUTS: usize = 2048;
+/// Most capabilities that a request may name.
+const MOST_CAPABILITIES: usize = 32;
+/// Most bytes in a model's name.
+const LONGEST_MODEL: usize = 256;
 /// Longest time a caller may ask for.
 const LONGEST_TIMEOUT: Duration = Duration::from_hours(24);
 
@@ -93,6 +97,7 @@ fn check_label(field: &str, value: &str, most: usize, violations: &mut Violation
 }
 
 fn selector(text: &str, violations: &mut Violations) -> ModelSelector {
+    check_label("model", text, LONGEST_MODEL, violations);
     text.parse().unwrap_or_else(|problem: String| {
         violations.add("model", problem);
         ModelSelector::Unspecified
@@ -100,6 +105,7 @@ fn selector(text: &str, violations: &mut Violations) -> ModelSelector {
 }
 
 fn capabilities(values: &[i32], violations: &mut Violations) -> Capabilities {
+    violations.at_most(values.len(), MOST_CAPABILITIES, "capabilities", || "required_capabilities");
     let mut found = Capabilities::NONE;
     for (index, value) in values.iter().enumerate() {
         match enums::capability_from_proto(*value) {

@@ -5,39 +5,58 @@ use signalbox_types::{ErrorReason, Failure, FieldViolation};
 /// More violations than this are counted, not listed.
 const MOST_LISTED: usize = 20;
 
-/// The violations found so far.
+/// The violations found so far: the first ones, and how many more.
 #[derive(Debug, Default)]
-pub(super) struct Violations(Vec<FieldViolation>);
+pub(super) struct Violations {
+    listed: Vec<FieldViolation>,
+    more: usize,
+}
 
 impl Violations {
     /// Adds one.
     pub(super) fn add(&mut self, field: impl Into<String>, description: impl Into<String>) {
-        self.0.push(FieldViolation { field: field.into(), description: description.into() });
+        self.check(false, || field, || description);
     }
 
-    /// Adds one unless `holds`. The closures run only when it does not: good requests format nothing.
+    /// Adds one when a list is longer than it may be.
+    pub(super) fn at_most<F: Into<String>>(
+        &mut self,
+        count: usize,
+        most: usize,
+        what: &str,
+        field: impl FnOnce() -> F,
+    ) {
+        self.check(count <= most, field, || format!("has {count} {what}, at most {most} are allowed"));
+    }
+
+    /// Adds one unless `holds`. The closures run only when it is listed: good requests format nothing.
     pub(super) fn check<F: Into<String>, D: Into<String>>(
         &mut self,
         holds: bool,
         field: impl FnOnce() -> F,
         description: impl FnOnce() -> D,
     ) {
-        if !holds {
-            self.add(field(), description());
+        if holds {
+            return;
+        }
+        if self.listed.len() < MOST_LISTED {
+            self.listed.push(FieldViolation { field: field().into(), description: description().into() });
+        } else {
+            self.more += 1;
         }
     }
 
     /// `Ok` when there are none.
-    pub(super) fn into_result(mut self) -> Result<(), Failure> {
-        let Some(first) = self.0.first() else {
+    pub(super) fn into_result(self) -> Result<(), Failure> {
+        let Some(first) = self.listed.first() else {
             return Ok(());
         };
         let mut message = format!("{}: {}", first.field, first.description);
-        if self.0.len() > 1 {
-            message.push_str(&format!(" (and {} more)", self.0.len() - 1));
+        let others = self.listed.len() - 1 + self.more;
+        if others > 0 {
+            message.push_str(&format!(" (and {others} more)"));
         }
-        self.0.truncate(MOST_LISTED);
-        Err(Failure { violations: self.0, ..Failure::new(ErrorReason::InvalidRequest, message) })
+        Err(Failure { violations: self.listed, ..Failure::new(ErrorReason::InvalidRequest, message) })
     }
 }
 

@@ -8,14 +8,20 @@ use crate::{
     },
     v1,
 };
-use signalbox_types::{Image, ImageSource, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use signalbox_types::{Image, ImageSource, JsonText, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use std::{borrow::Cow, collections::HashMap};
 
+/// Most messages in a request.
+pub(super) const MOST_MESSAGES: usize = 10_000;
+/// Most parts in a message.
+pub(super) const MOST_PARTS: usize = 1_000;
 /// The image types that every vendor with image input takes.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Reads the turns, in order; a tool result must answer a call made before it.
 pub(super) fn read(wire: Vec<v1::Message>, violations: &mut Violations) -> Vec<Message> {
     violations.check(!wire.is_empty(), || "messages", || "is empty; send at least one user message");
+    violations.at_most(wire.len(), MOST_MESSAGES, "messages", || "messages");
     let ends_with_user = wire.last().is_none_or(|last| last.role() == v1::Role::User);
     violations.check(ends_with_user, || "messages", || "must end with a user message (ROLE_USER)");
     let mut calls = Calls::default();
@@ -25,9 +31,34 @@ pub(super) fn read(wire: Vec<v1::Message>, violations: &mut Violations) -> Vec<M
         .collect()
 }
 
-/// Ids and names of the tool calls seen so far.
+/// The tool calls seen so far.
 #[derive(Default)]
-struct Calls(Vec<(String, String)>);
+struct Calls {
+    /// The latest of each id.
+    by_id: HashMap<String, Call>,
+    /// Neighbouring messages of one role are one turn.
+    turn: usize,
+    role: Option<Role>,
+}
+
+struct Call {
+    name: String,
+    turn: usize,
+}
+
+impl Calls {
+    fn enter(&mut self, role: Role) {
+        if self.role.replace(role) != Some(role) {
+            self.turn += 1;
+        }
+    }
+
+    /// Whether the turn has no other call of this id.
+    fn is_new(&mut self, id: &str, name: &str) -> bool {
+        let call = Call { name: name.to_owned(), turn: self.turn };
+        self.by_id.insert(id.to_owned(), call).is_none_or(|before| before.turn != self.turn)
+    }
+}
 
 fn read_message(wire: v1::Message, index: usize, calls: &mut Calls, violations: &mut Violations) -> Message {
     let role = match v1::Role::try_from(wire.role) {
@@ -39,6 +70,8 @@ fn read_message(wire: v1::Message, index: usize, calls: &mut Calls, violations: 
         }
     };
     violations.check(!wire.content.is_empty(), || format!("messages[{index}].content"), || "is empty");
+    violations.at_most(wire.content.len(), MOST_PARTS, "parts", || format!("messages[{index}].content"));
+    calls.enter(role);
     let mut reader = PartReader { role, message: index, part: 0, calls, violations };
     let mut parts = Vec::with_capacity(wire.content.len());
     for (part, wire) in wire.content.into_iter().enumerate() {
@@ -58,7 +91,7 @@ struct PartReader<'a> {
 }
 
 impl PartReader<'_> {
-    fn check(&mut self, holds: bool, field: &str, description: &str) {
+    fn check<'d>(&mut self, holds: bool, field: &str, description: impl Into<Cow<'d, str>>) {
         let (message, part) = (self.message, self.part);
         self.violations.check(
             holds,
@@ -68,7 +101,7 @@ impl PartReader<'_> {
                     if field.is_empty() { "" } else { "." }
                 )
             },
-            || description,
+            || description.into(),
         );
     }
 
@@ -123,6 +156,11 @@ impl PartReader<'_> {
                     "image.url",
                     "must start with https://; send bytes in data",
                 );
+                self.check(
+                    !url.starts_with("https://") || has_host(&url),
+                    "image.url",
+                    "names no host, as in https://example.com/a.png",
+                );
                 ImageSource::Url(url)
             }
             None => {
@@ -138,18 +176,32 @@ impl PartReader<'_> {
         self.check(!call.id.is_empty(), "tool_call.id", "is empty");
         self.check(!call.name.is_empty(), "tool_call.name", "is empty");
         let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
-        let is_object =
-            serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&arguments).is_ok();
-        self.check(is_object, "tool_call.arguments", "must be the JSON text of an object");
-        self.calls.0.push((call.id.clone(), call.name.clone()));
+        match JsonText::check(&arguments) {
+            Ok(()) => self.check(
+                arguments.trim_start().starts_with('{'),
+                "tool_call.arguments",
+                "must be the JSON text of an object",
+            ),
+            Err(problem) => self.check(
+                false,
+                "tool_call.arguments",
+                format!("must be the JSON text of an object: {problem}"),
+            ),
+        }
+        let is_new = self.calls.is_new(&call.id, &call.name);
+        self.check(
+            is_new || call.id.is_empty(),
+            "tool_call.id",
+            "is that of another call of this turn; each needs its own",
+        );
         ToolCall { id: call.id, name: call.name, arguments, signature: non_empty(call.signature) }
     }
 
     fn read_result(&mut self, result: v1::ToolResult) -> ToolResult {
         self.check(self.role == Role::User, "tool_result", "is allowed in user messages only");
-        let call = self.calls.0.iter().rev().find(|(id, _)| *id == result.tool_call_id);
+        let call = self.calls.by_id.get(&result.tool_call_id);
         let name = match call {
-            Some((_, name)) if result.name.is_empty() => name.clone(),
+            Some(call) if result.name.is_empty() => call.name.clone(),
             _ => result.name,
         };
         let answers_a_call = call.is_some();
@@ -161,6 +213,16 @@ impl PartReader<'_> {
             is_error: result.is_error,
         }
     }
+}
+
+/// Whether an https address names a host, by its form.
+fn has_host(url: &str) -> bool {
+    let address = url.trim_start_matches("https://");
+    let authority = address.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    !host.is_empty()
+        && !host.starts_with(':')
+        && !host.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 fn non_empty(text: String) -> Option<String> {

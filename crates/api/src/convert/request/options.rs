@@ -4,9 +4,12 @@ use crate::{
     convert::validate::{Violations, is_plain_name, known_enum},
     v1,
 };
-use signalbox_types::{JsonText, ResponseFormat, Sampling, Tool, ToolChoice};
-use std::collections::{BTreeMap, HashMap};
+use serde_json::value::RawValue;
+use signalbox_types::{JsonText, ResponseFormat, Sampling, Tool, ToolChoice, shown};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+/// Most tools; the vendors take fewer.
+pub(super) const MOST_TOOLS: usize = 512;
 /// Most stop texts; a vendor with a lower limit gets the first ones, and the answer says so.
 const MOST_STOPS: usize = 16;
 /// Most labels of the caller's own, and their lengths in bytes (OpenAI's limits, the lowest).
@@ -31,9 +34,13 @@ pub(super) fn sampling(wire: Option<v1::Sampling>, violations: &mut Violations) 
         violations.check(holds, || format!("sampling.{field}"), || format!("must be {low} to {high}"));
     };
     check(wire.temperature, "temperature", 0.0, 2.0);
-    check(wire.top_p, "top_p", 0.0, 1.0);
     check(wire.presence_penalty, "presence_penalty", -2.0, 2.0);
     check(wire.frequency_penalty, "frequency_penalty", -2.0, 2.0);
+    violations.check(
+        wire.top_p.is_none_or(|value| value > 0.0 && value <= 1.0),
+        || "sampling.top_p",
+        || "must be above 0 and at most 1",
+    );
     violations.check(wire.top_k != Some(0), || "sampling.top_k", || "must be at least 1");
     Sampling {
         temperature: wire.temperature,
@@ -82,7 +89,7 @@ pub(super) fn metadata(
         let holds = (1..=longest_key).contains(&key.len()) && value.len() <= longest_value;
         violations.check(
             holds,
-            || format!("metadata[{key}]"),
+            || format!("metadata[{}]", shown(key)),
             || format!("keys have 1 to {longest_key} bytes, values at most {longest_value}"),
         );
     }
@@ -90,27 +97,55 @@ pub(super) fn metadata(
 }
 
 pub(super) fn tools(wire: Vec<v1::Tool>, violations: &mut Violations) -> Vec<Tool> {
-    let mut tools: Vec<Tool> = Vec::with_capacity(wire.len());
-    for (index, tool) in wire.into_iter().enumerate() {
+    violations.at_most(wire.len(), MOST_TOOLS, "tools", || "tools");
+    check_names(&wire, violations);
+    wire.into_iter()
+        .enumerate()
+        .map(|(index, tool)| Tool {
+            parameters: parameters(tool.parameters_schema, index, violations),
+            name: tool.name,
+            description: tool.description,
+            strict: tool.strict,
+        })
+        .collect()
+}
+
+fn check_names(tools: &[v1::Tool], violations: &mut Violations) {
+    let mut names = HashSet::with_capacity(tools.len());
+    for (index, tool) in tools.iter().enumerate() {
         violations.check(
             is_plain_name(&tool.name),
             || format!("tools[{index}].name"),
             || "must be 1 to 64 of a-z, A-Z, 0-9, _ and -",
         );
-        let unique = tools.iter().all(|other| other.name != tool.name);
         violations.check(
-            unique,
+            names.insert(tool.name.as_str()),
             || format!("tools[{index}].name"),
-            || format!("`{}` is there twice", tool.name),
+            || format!("`{}` is there twice", shown(&tool.name)),
         );
-        let field = || format!("tools[{index}].parameters_schema");
-        let parameters = match tool.parameters_schema.trim() {
-            "" => None,
-            _ => schema(tool.parameters_schema, field, violations),
-        };
-        tools.push(Tool { name: tool.name, description: tool.description, parameters, strict: tool.strict });
     }
-    tools
+}
+
+/// The schema of a tool's arguments, which are always an object.
+fn parameters(text: String, index: usize, violations: &mut Violations) -> Option<JsonText> {
+    if text.trim().is_empty() {
+        return None;
+    }
+    let field = || format!("tools[{index}].parameters_schema");
+    let schema = schema(text, field, violations)?;
+    if let Some(kind) = type_of(&schema) {
+        let is_object = serde_json::from_str::<String>(kind).is_ok_and(|kind| kind == "object");
+        violations.check(is_object, field, || {
+            format!("its type is {}, must be \"object\": arguments are always an object", shown(kind))
+        });
+    }
+    Some(schema)
+}
+
+/// The JSON text of a schema's `type`.
+fn type_of(schema: &JsonText) -> Option<&str> {
+    let keywords: HashMap<String, &RawValue> = serde_json::from_str(schema.as_str()).ok()?;
+    keywords.get("type").map(|kind| kind.get())
 }
 
 /// A JSON Schema: here only that it is a JSON object; whether it is a schema is the quality gate's business.
@@ -163,7 +198,7 @@ pub(super) fn tool_choice(
             violations.check(
                 known,
                 || "tool_choice.tool_name",
-                || format!("`{}` is not among the tools", wire.tool_name),
+                || format!("`{}` is not among the tools", shown(&wire.tool_name)),
             );
             ToolChoice::Named(wire.tool_name)
         }

@@ -126,3 +126,131 @@ fn a_full_request_survives_the_way_to_the_next_hop() {
     let again = generate_request_from_proto(generate_request_to_proto(request.clone())).unwrap();
     assert_eq!(again, request);
 }
+
+#[test]
+fn requests_at_the_limits_are_taken_and_beyond_them_refused_with_the_limit() {
+    let tools = |count: usize| (0..count).map(|at| json!({"name": format!("f{at}")})).collect::<Vec<_>>();
+    let turns = |count: usize| {
+        let turn = |at: usize| match at % 2 {
+            0 => json!({"role": "ROLE_USER", "content": [{"text": "go on"}]}),
+            _ => json!({"role": "ROLE_ASSISTANT", "content": [{"text": "and on"}]}),
+        };
+        (0..count).map(turn).collect::<Vec<_>>()
+    };
+    let parts = |count: usize| vec![json!({"text": "hi"}); count];
+    let request = |tools: Vec<Value>, parts: Vec<Value>, messages: Vec<Value>| {
+        let last = json!({"role": "ROLE_USER", "content": parts});
+        let messages = [messages, vec![last]].concat();
+        json!({ "tools": tools, "messages": messages })
+    };
+    read_json(&request(tools(512), parts(1000), turns(9999))).unwrap();
+    for (request, expected) in [
+        (request(tools(513), parts(1), turns(0)), "tools: has 513 tools, at most 512 are allowed"),
+        (request(tools(0), parts(1001), turns(0)), "has 1001 parts, at most 1000 are allowed"),
+        (request(tools(0), parts(1), turns(10_000)), "has 10001 messages, at most 10000 are allowed"),
+    ] {
+        let failure = read_json(&request).unwrap_err();
+        assert!(failure.message.contains(expected), "{failure}");
+    }
+}
+
+#[test]
+fn a_hostile_number_of_calls_tools_and_faults_is_read_in_one_go() {
+    let call = |at: usize| v1::Part {
+        part: Some(v1::part::Part::ToolCall(v1::ToolCall { id: at.to_string(), ..Default::default() })),
+        ..Default::default()
+    };
+    let result = |_| v1::Part {
+        part: Some(v1::part::Part::ToolResult(v1::ToolResult {
+            tool_call_id: "0".into(),
+            ..Default::default()
+        })),
+        ..Default::default()
+    };
+    let wire = v1::GenerateRequest {
+        messages: vec![
+            v1::Message { role: v1::Role::Assistant as i32, content: (0..100_000).map(call).collect() },
+            v1::Message { role: v1::Role::User as i32, content: (0..100_000).map(result).collect() },
+        ],
+        tools: vec![v1::Tool { name: "f".into(), ..Default::default() }; 100_000],
+        required_capabilities: vec![99; 100_000],
+        ..Default::default()
+    };
+    let failure = generate_request_from_proto(wire).unwrap_err();
+    assert!(failure.message.ends_with("more)"), "{failure}");
+    assert_eq!(failure.violations.len(), 20);
+}
+
+#[test]
+fn values_are_quoted_short_however_long_they_are() {
+    let long = "x".repeat(20_000);
+    for request in [
+        json!({"model": long}),
+        json!({"model": format!("tier:{long}")}),
+        json!({"model": format!("/{long}")}),
+        json!({"metadata": {&long: "v"}}),
+        json!({"tools": [{"name": long}, {"name": long}]}),
+        json!({"tools": [{"name": "f"}], "toolChoice": {"mode": "MODE_TOOL", "toolName": long}}),
+        json!({"tools": [{"name": "f", "parametersSchema": format!("{{\"type\":\"{long}\"}}")}]}),
+    ] {
+        let failure = read_json(&request).unwrap_err();
+        assert!(failure.message.len() < 300, "{failure}");
+        for violation in failure.violations {
+            assert!(violation.field.len() + violation.description.len() < 200, "{violation:?}");
+        }
+    }
+}
+
+#[test]
+fn what_the_contract_says_of_values_is_checked() {
+    let with = |fields: Value| {
+        let mut request = json!({"messages": [user(json!({"text": "hi"}))]});
+        request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        request
+    };
+    let tool =
+        |schema: Value| with(json!({"tools": [{"name": "f", "parametersSchema": schema.to_string()}]}));
+    let url = |url: &str| json!({"messages": [user(json!({"image": {"url": url}}))]});
+    for good in [
+        tool(json!({"type": "object"})),
+        tool(json!({"properties": {}})),
+        with(json!({"sampling": {"topP": 1}})),
+        url("https://user@example.com:8443/a.png?b#c"),
+        url("https://[::1]/a.png"),
+    ] {
+        read_json(&good).unwrap();
+    }
+    for (bad, field) in [
+        (tool(json!({"type": "array"})), "tools[0].parameters_schema"),
+        (tool(json!({"type": ["object", "null"]})), "tools[0].parameters_schema"),
+        (with(json!({"sampling": {"topP": 0}})), "sampling.top_p"),
+        (with(json!({"model": "openai/gpt\n"})), "model"),
+        (with(json!({"model": "x".repeat(257)})), "model"),
+        (url("https://"), "messages[0].content[0].image.url"),
+        (url("https:///a.png"), "messages[0].content[0].image.url"),
+        (url("https://:443/a.png"), "messages[0].content[0].image.url"),
+        (url("https://user@/a.png"), "messages[0].content[0].image.url"),
+        (url("https:// /a.png"), "messages[0].content[0].image.url"),
+    ] {
+        assert_eq!(fields_at_fault(&bad), [field], "{bad}");
+    }
+}
+
+#[test]
+fn an_id_may_come_again_in_a_later_turn_but_not_in_the_same() {
+    let call = json!({"role": "ROLE_ASSISTANT", "content": [{"toolCall": {"id": "c", "name": "f"}}]});
+    let result = user(json!({"toolResult": {"toolCallId": "c"}}));
+    read_json(&json!({"messages": [call, result, call, result]})).unwrap();
+    let twice = json!({"messages": [call, call, result]});
+    assert_eq!(fields_at_fault(&twice), ["messages[1].content[0].tool_call.id"]);
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_refused_with_the_reason() {
+    let failure = read_json(&json!({"messages": [
+        {"role": "ROLE_ASSISTANT", "content": [{"toolCall": {"id": "c", "name": "f", "arguments": "{\"a\":1e999}"}}]},
+        user(json!({"text": "hi"})),
+    ]}))
+    .unwrap_err();
+    assert!(failure.message.contains("has a number beyond 1.8e308"), "{failure}");
+}
