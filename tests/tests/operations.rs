@@ -1,6 +1,6 @@
 //! What whoever runs Signalbox relies on.
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, future::join_all, stream};
 use serde_json::json;
 use signalbox_api::v1::{GetConfigStatusRequest, GetModelRequest};
 use signalbox_testkit::{
@@ -9,6 +9,10 @@ use signalbox_testkit::{
     both_topologies, built, eventually,
 };
 use signalbox_vendorsim::Vendor;
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 use tokio::sync::oneshot;
 use tonic::{Code, Request};
 use tonic_health::pb::{
@@ -236,6 +240,50 @@ async fn draining_one_of_two_adapters_costs_no_call_and_no_stream() {
         assert!(leaving.ended().await.success());
     };
     under_traffic(&world, &Mode::ALL, drained).await;
+}
+
+#[tokio::test]
+async fn an_adapter_that_stands_still_holds_no_call_for_long_and_is_then_left_alone() {
+    let world = World::start(Topology::Remote, json!({})).await;
+    let client = world.client();
+    let call = |within: Duration| {
+        let mut client = client.clone();
+        let mut asked = Request::new(request("openai/gpt-6-luna", "Hello?"));
+        asked.set_timeout(within);
+        async move { client.generate(asked).await }
+    };
+    world.signalbox.adapters[0].freeze();
+    // Those that it holds are moved to the other one, long before their deadline.
+    let began = Instant::now();
+    for answer in join_all((0..32).map(|_| call(Duration::from_secs(60)))).await {
+        answer.unwrap();
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    for n in 0..50 {
+        call(Duration::from_secs(3)).await.unwrap_or_else(|status| panic!("call {n}: {status:?}"));
+    }
+    world.signalbox.adapters[0].thaw();
+    eventually("it serves again", || async {
+        let calls = world.signalbox.adapters[0].metrics().await.sum("signalbox_vendor_calls_total", &[]);
+        call(Duration::from_secs(3)).await.unwrap();
+        world.signalbox.adapters[0].metrics().await.sum("signalbox_vendor_calls_total", &[]) > calls
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn calls_given_up_are_enough_to_leave_an_adapter_alone_that_stands_still() {
+    let world = World::start(Topology::Remote, json!({})).await;
+    world.signalbox.adapters[0].freeze();
+    let (client, in_a_row) = (world.client(), Cell::new(0));
+    eventually("calls with a short deadline succeed one after the other", || async {
+        let mut asked = Request::new(request("openai/gpt-6-luna", "Hello?"));
+        asked.set_timeout(Duration::from_secs(1));
+        let good = client.clone().generate(asked).await.is_ok();
+        in_a_row.set(if good { in_a_row.get() + 1 } else { 0 });
+        in_a_row.get() == 30
+    })
+    .await;
 }
 
 /// Does something in the midst of calls, none of which may fail.

@@ -1,5 +1,6 @@
 //! Client-side balancing over the replicas of a role.
 
+use super::{call::Call, reach::Reach};
 use arc_swap::ArcSwap;
 use http::{Request, Response, Uri};
 use signalbox_api::status::to_status;
@@ -12,25 +13,26 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::time::Instant;
 use tonic::{
     Status, TimeoutExpired,
     body::Body,
     transport::{Channel, Endpoint},
 };
-use tower::Service;
+use tower::{Service, ServiceExt};
 
 /// How often host names are looked up again.
 const RESOLVE_EVERY: Duration = Duration::from_secs(5);
-/// How long a replica that could not be reached is left alone.
-const LEAVE_ALONE: Duration = Duration::from_secs(1);
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a connection may be silent before the peer is asked for a sign of life.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(5);
+/// How long that sign may take. A peer that stands still holds its calls no longer than both together.
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A peer's address cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +52,6 @@ pub(super) struct Balanced {
 struct Shared {
     peers: Vec<Peer>,
     replicas: ArcSwap<Vec<Arc<Replica>>>,
-    started: Instant,
 }
 
 #[derive(Debug, Clone)]
@@ -60,18 +61,17 @@ struct Peer {
 }
 
 #[derive(Debug)]
-struct Replica {
+pub(super) struct Replica {
     address: SocketAddr,
     channel: Channel,
-    in_flight: AtomicUsize,
-    /// Milliseconds after `Shared::started` until which it is left alone.
-    alone_until: AtomicU64,
+    pub(super) in_flight: AtomicUsize,
+    pub(super) reach: Reach,
 }
 
 impl Balanced {
     pub(super) fn new(addresses: &[String]) -> Result<Self, ParsePeerError> {
         let peers = addresses.iter().map(|address| parse(address)).collect::<Result<Vec<_>, _>>()?;
-        let shared = Arc::new(Shared { peers, replicas: ArcSwap::default(), started: Instant::now() });
+        let shared = Arc::new(Shared { peers, replicas: ArcSwap::default() });
         shared.adopt(shared.peers.iter().filter_map(Peer::literal).collect());
         tokio::spawn(keep_resolved(Arc::downgrade(&shared)));
         Ok(Self { shared })
@@ -133,16 +133,11 @@ impl Shared {
         self.replicas.store(Arc::new(replicas));
     }
 
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
     /// The less loaded of two replicas drawn among those in reach; among all, when none is.
     fn pick(&self) -> Option<Arc<Replica>> {
         let replicas = self.replicas.load();
-        let now = self.now_ms();
         let in_reach: Vec<&Arc<Replica>> =
-            replicas.iter().filter(|replica| replica.alone_until.load(Ordering::Relaxed) <= now).collect();
+            replicas.iter().filter(|replica| !replica.reach.is_away()).collect();
         let pool = if in_reach.is_empty() { replicas.iter().collect() } else { in_reach };
         let first = *pool.get(rand::random_range(0..pool.len().max(1)))?;
         let second = pool.get(rand::random_range(0..pool.len())).copied().unwrap_or(first);
@@ -157,31 +152,12 @@ impl Replica {
         let channel = endpoint
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
-            .http2_keep_alive_interval(Duration::from_secs(20))
+            .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
+            .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
             .keep_alive_while_idle(true)
             .connect_lazy();
-        Some(Arc::new(Self {
-            address,
-            channel,
-            in_flight: AtomicUsize::new(0),
-            alone_until: AtomicU64::new(0),
-        }))
-    }
-}
-
-/// Counts a call while it lasts.
-struct InFlight(Arc<Replica>);
-
-impl InFlight {
-    fn start(replica: Arc<Replica>) -> Self {
-        replica.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self(replica)
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        let reach = Reach::of(channel.clone());
+        Some(Arc::new(Self { address, channel, in_flight: AtomicUsize::new(0), reach }))
     }
 }
 
@@ -200,31 +176,32 @@ impl Service<Request<Body>> for Balanced {
             let Some(replica) = shared.pick() else {
                 return Err(away("no address of the peer is known yet"));
             };
-            let in_flight = InFlight::start(replica);
-            let mut channel = in_flight.0.channel.clone();
-            std::future::poll_fn(|cx| channel.poll_ready(cx))
-                .await
-                .map_err(|error| to_peer_status(&error))?;
-            channel.call(request).await.map_err(|error| {
-                let until = shared.now_ms().saturating_add(LEAVE_ALONE.as_millis().try_into().unwrap_or(0));
-                in_flight.0.alone_until.store(until, Ordering::Relaxed);
-                to_peer_status(&error)
-            })
+            let mut call = Call::start(replica);
+            let mut channel = call.replica().channel.clone();
+            match channel.ready().await {
+                Ok(channel) => match channel.call(request).await {
+                    Ok(answer) => Ok(answer.map(|body| call.answered_with(body))),
+                    Err(error) => Err(told(&mut call, &error)),
+                },
+                Err(error) => Err(told(&mut call, &error)),
+            }
         })
     }
 }
 
-/// A transport error, told as the taxonomy tells it.
-fn to_peer_status(error: &tonic::transport::Error) -> Status {
+/// A transport error, told as the taxonomy tells it, with its consequences for the replica.
+fn told(call: &mut Call, error: &tonic::transport::Error) -> Status {
     let mut source: Option<&(dyn Error + 'static)> = Some(error);
     let mut deepest = String::new();
     while let Some(cause) = source {
         if cause.is::<TimeoutExpired>() {
+            // The replica may have been at work; the call raises doubts when it is dropped.
             return to_status(&Failure::new(ErrorReason::DeadlineExceeded, "the call's deadline passed"));
         }
         deepest = cause.to_string();
         source = cause.source();
     }
+    call.lost();
     away(&format!("a peer of this process cannot be reached: {deepest}"))
 }
 

@@ -1,6 +1,8 @@
 //! How one role reaches another.
 
 mod balance;
+mod call;
+mod reach;
 
 use crate::boundary::Boundary;
 use balance::Balanced;
@@ -25,8 +27,8 @@ where
 }
 
 /// A hop over the network to `addresses`, each `http://host:port`. Calls go to the less loaded of two addresses
-/// drawn at random; one that cannot be reached is left alone for a moment. A host name stands for all its addresses
-/// and is looked up again from time to time. Must be called inside a runtime.
+/// drawn at random; one that cannot be reached is left alone until it says that it is well. A host name stands for
+/// all its addresses and is looked up again from time to time. Must be called inside a runtime.
 pub fn remote(addresses: &[String]) -> Result<Hop, ParsePeerError> {
     Ok(Hop::new(Balanced::new(addresses)?))
 }
