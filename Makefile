@@ -60,7 +60,7 @@ fuzz: ## Fuzz the parsers of foreign bytes (FUZZ_SECONDS each, default 60)
 .PHONY: bench
 bench: ## Measure against a direct call and other gateways; rewrites the tables of docs/performance.md
 	@tools/install.sh bench
-	bench/run.sh
+	BENCH_UPDATE=1 bench/run.sh
 
 ##@ Check
 

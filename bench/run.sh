@@ -4,7 +4,8 @@
 #   bench/run.sh [option of sidebyside.py]...
 #
 # Environment: BENCH_SECONDS per span (3), BENCH_WARMUP before each (1), BENCH_REPS (3), BENCH_SCENARIOS
-# (c1,c32,open500), BENCH_PEERS (envoy,portkey), BENCH_UPDATE=1 to rewrite the table of docs/performance.md.
+# (c1,c32,open500), BENCH_PEERS (envoy,portkey), BENCH_UPDATE=1 to rewrite the table of docs/performance.md,
+# SIGNALBOX=path of a binary to measure in place of this tree's.
 # With the defaults it takes about six minutes after the build. Results: bench/results/.
 set -euo pipefail
 
@@ -74,7 +75,7 @@ grpc_modes() { # SUFFIX
 build() {
     "$root/tools/install.sh" gate bench
     say "building"
-    (cd "$root" && cargo build --quiet --locked --release --package signalbox)
+    [[ -n ${SIGNALBOX:-} ]] || (cd "$root" && cargo build --quiet --locked --release --package signalbox)
     local program
     for program in loadgen mock-upstream; do
         (cd "$bench/$program" && cargo build --quiet --locked --release)
