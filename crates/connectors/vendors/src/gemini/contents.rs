@@ -2,7 +2,7 @@
 
 use super::{NAME, SIGNATURE_PREFIX};
 use crate::json::{self, Base64};
-use crate::turns;
+use crate::turns::{self, ToolNames};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use signalbox_types::{
@@ -96,10 +96,11 @@ pub(super) fn system(text: &str) -> Content<'_> {
 /// The conversation's turns. `signed_calls`: the model refuses calls without a signature.
 pub(super) fn conversation(messages: &[Message], signed_calls: bool) -> Result<Vec<Content<'_>>, Failure> {
     let mut contents = Vec::with_capacity(messages.len());
+    let names = ToolNames::needed(messages);
     for turn in turns::turns(messages) {
         let mut parts = Vec::with_capacity(turn.parts.len());
         for said in turn.parts {
-            push(said, messages, &mut parts)?;
+            push(said, &names, &mut parts)?;
         }
         if signed_calls {
             sign_foreign_call(&mut parts);
@@ -115,13 +116,13 @@ pub(super) fn conversation(messages: &[Message], signed_calls: bool) -> Result<V
     Ok(contents)
 }
 
-fn push<'a>(said: &'a Said, messages: &'a [Message], parts: &mut Vec<Part<'a>>) -> Result<(), Failure> {
+fn push<'a>(said: &'a Said, names: &ToolNames<'a>, parts: &mut Vec<Part<'a>>) -> Result<(), Failure> {
     let part = match said {
         Said::Text { text, .. } if text.is_empty() => return Ok(()),
         Said::Text { text, .. } => Part { text: Some(text), ..Part::default() },
         Said::Image(image) => self::image(image),
         Said::ToolCall(call) => self::call(call)?,
-        Said::ToolResult(result) => self::result(result, turns::tool_name(messages, result)),
+        Said::ToolResult(result) => self::result(result, names.of(result)),
         Said::Reasoning(reasoning) => {
             push_reasoning(reasoning, parts);
             return Ok(());

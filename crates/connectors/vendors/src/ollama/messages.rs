@@ -2,7 +2,7 @@
 
 use super::NAME;
 use crate::json::{self, Base64};
-use crate::turns::{self, Turn};
+use crate::turns::{self, ToolNames, Turn};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use signalbox_types::{Failure, ImageSource, Message as Said, Part, Role, ToolCall, ToolResult};
@@ -44,14 +44,19 @@ pub(super) fn conversation<'a>(system: &'a str, said: &'a [Said]) -> Result<Vec<
     if !system.is_empty() {
         messages.push(Message { role: "system", content: Cow::Borrowed(system), ..Message::default() });
     }
+    let names = ToolNames::needed(said);
     for turn in turns::turns(said) {
-        push_turn(turn, said, &mut messages)?;
+        push_turn(turn, &names, &mut messages)?;
     }
     Ok(messages)
 }
 
 /// A turn is a message for each tool result, and one for all the rest.
-fn push_turn<'a>(turn: Turn<'a>, said: &'a [Said], messages: &mut Vec<Message<'a>>) -> Result<(), Failure> {
+fn push_turn<'a>(
+    turn: Turn<'a>,
+    names: &ToolNames<'a>,
+    messages: &mut Vec<Message<'a>>,
+) -> Result<(), Failure> {
     let role = match turn.role {
         Role::User => "user",
         Role::Assistant => "assistant",
@@ -60,7 +65,7 @@ fn push_turn<'a>(turn: Turn<'a>, said: &'a [Said], messages: &mut Vec<Message<'a
     let mut has_rest = false;
     for part in turn.parts {
         if let Part::ToolResult(result) = part {
-            messages.push(self::result(result, turns::tool_name(said, result)));
+            messages.push(self::result(result, names.of(result)));
         } else {
             has_rest = true;
             add(part, &mut rest)?;

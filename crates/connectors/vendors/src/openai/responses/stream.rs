@@ -172,7 +172,7 @@ impl ResponsesStream {
     }
 
     fn end_call(&mut self, event: &ItemEvent<'_>, events: &mut Vec<StreamEvent>) {
-        let call = self.calls.iter().find(|call| call.output_index == event.output_index);
+        let call = self.calls.iter().rfind(|call| call.output_index == event.output_index);
         if call.is_some_and(|call| !call.has_arguments) {
             let arguments = super::super::messages::or_empty_object(event.item.arguments.as_str());
             self.arguments(event.output_index, arguments.to_owned(), events);
@@ -195,7 +195,7 @@ impl ResponsesStream {
     }
 
     fn position(&self, output_index: u64) -> Option<usize> {
-        self.calls.iter().position(|call| call.output_index == output_index)
+        self.calls.iter().rposition(|call| call.output_index == output_index)
     }
 }
 
