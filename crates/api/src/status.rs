@@ -1,5 +1,7 @@
 //! The one place that makes a [`Status`], and reads one back.
 
+mod fit;
+
 use prost::{Message, Name};
 use prost_types::Any;
 use signalbox_types::{ErrorReason, Failure, FieldViolation};
@@ -49,20 +51,15 @@ pub fn to_status(failure: &Failure) -> Status {
     to_status_with(failure, Vec::new())
 }
 
-/// As [`to_status`], with further details made by [`any`].
+/// As [`to_status`], with further details made by [`any`]. Texts are cut, and further details shortened or left out,
+/// until the whole fits into the 8 KiB that clients take.
 pub fn to_status_with(failure: &Failure, further: Vec<Any>) -> Status {
     let code = code(failure.reason);
-    let mut details = vec![any_of("google.rpc.ErrorInfo", &error_info(failure))];
-    if !failure.violations.is_empty() {
-        details.push(any_of("google.rpc.BadRequest", &bad_request(&failure.violations)));
-    }
-    if let Some(after) = failure.retry_after {
-        let retry = pb::RetryInfo { retry_delay: Some(crate::convert::duration_to_proto(after)) };
-        details.push(any_of("google.rpc.RetryInfo", &retry));
-    }
-    details.extend(further);
-    let status = pb::Status { code: code as i32, message: failure.message.clone(), details };
-    Status::with_details(code, failure.message.clone(), status.encode_to_vec().into())
+    let message = fit::message(&failure.message).into_owned();
+    let details = fit::details(failure, &message, further);
+    let status = pb::Status { code: code as i32, message, details };
+    let encoded = status.encode_to_vec();
+    Status::with_details(code, status.message, encoded.into())
 }
 
 fn error_info(failure: &Failure) -> pb::ErrorInfo {
@@ -78,18 +75,17 @@ fn error_info(failure: &Failure) -> pb::ErrorInfo {
         [("vendor_code", &failure.vendor_code), ("vendor_request_id", &failure.vendor_request_id)]
     {
         if !value.is_empty() {
-            info.metadata.insert(key.to_owned(), value.clone());
+            info.metadata.insert(key.to_owned(), fit::short(value));
         }
     }
     info
 }
 
-fn bad_request(violations: &[FieldViolation]) -> pb::BadRequest {
+fn bad_request(violations: impl Iterator<Item = FieldViolation>) -> pb::BadRequest {
     let field_violations = violations
-        .iter()
-        .map(|violation| pb::bad_request::FieldViolation {
-            field: violation.field.clone(),
-            description: violation.description.clone(),
+        .map(|FieldViolation { field, description }| pb::bad_request::FieldViolation {
+            field,
+            description,
             ..Default::default()
         })
         .collect();
