@@ -2,12 +2,13 @@
 //!
 //! [`Boundary`] enforces `grpc-timeout` (with `DEADLINE_EXCEEDED`, where tonic over TCP says `CANCELLED`), hides
 //! request extensions, and turns a panic into `INTERNAL`; on the call and on the body of its answer. It also gives
-//! tonic's own "message too large" the taxonomy's form.
+//! tonic's own refusals the taxonomy's form.
 
 mod body;
+mod refusal;
 
 use body::BoundaryBody;
-use http::{Extensions, Request, Response};
+use http::{Extensions, Request, Response, uri::PathAndQuery};
 use signalbox_api::status::{grpc_timeout, to_status};
 use signalbox_types::{ErrorReason, Failure};
 use std::{
@@ -19,7 +20,7 @@ use std::{
     time::Duration,
 };
 use tokio::time::{Instant, Sleep, sleep_until};
-use tonic::{Code, body::Body, server::NamedService};
+use tonic::{body::Body, server::NamedService};
 use tower::{Layer, Service};
 
 /// The deadline is enforced this much early, so that the caller hears of it before its own timer fires.
@@ -71,6 +72,7 @@ where
         let deadline = grpc_timeout(request.headers())
             .and_then(|timeout| Instant::now().checked_add(timeout - HEAD_START.min(timeout / 4)));
         BoundaryFuture {
+            path: request.uri().path_and_query().cloned(),
             inner: Box::pin(self.inner.call(request)),
             timer: deadline.map(|at| Box::pin(sleep_until(at))),
         }
@@ -81,6 +83,7 @@ where
 #[derive(Debug)]
 pub struct BoundaryFuture<F> {
     inner: Pin<Box<F>>,
+    path: Option<PathAndQuery>,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -91,7 +94,9 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>>> Future for Boundary
         let this = &mut *self;
         match catch_unwind(AssertUnwindSafe(|| this.inner.as_mut().poll(cx))) {
             Err(_) => return Poll::Ready(Ok(to_status(&panicked()).into_http())),
-            Ok(Poll::Ready(Ok(response))) => return Poll::Ready(Ok(wrap(response, this.timer.take()))),
+            Ok(Poll::Ready(Ok(response))) => {
+                return Poll::Ready(Ok(wrap(response, this.path.as_ref(), this.timer.take())));
+            }
             Ok(Poll::Pending) => {}
         }
         if has_fired(&mut this.timer, cx) {
@@ -105,28 +110,15 @@ fn has_fired(timer: &mut Option<Pin<Box<Sleep>>>, cx: &mut Context<'_>) -> bool 
     timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_ready())
 }
 
-fn wrap(response: Response<Body>, timer: Option<Pin<Box<Sleep>>>) -> Response<Body> {
-    if let Some(status) = response.headers().get("grpc-status") {
-        if status.as_bytes() == b"11" {
-            return name_size_limit(response);
-        }
-        return response;
+fn wrap(
+    response: Response<Body>,
+    path: Option<&PathAndQuery>,
+    timer: Option<Pin<Box<Sleep>>>,
+) -> Response<Body> {
+    if response.headers().contains_key("grpc-status") {
+        return refusal::named(response, path);
     }
     response.map(|body| Body::new(BoundaryBody::new(body, timer)))
-}
-
-/// tonic refuses an oversized message with `OUT_OF_RANGE` and a text that names both sizes.
-fn name_size_limit(response: Response<Body>) -> Response<Body> {
-    let status = tonic::Status::from_header_map(response.headers());
-    match status {
-        Some(status)
-            if status.code() == Code::OutOfRange && status.message().contains("message length too large") =>
-        {
-            let message = status.message().trim_start_matches("Error, ").to_owned();
-            to_status(&Failure::new(ErrorReason::RequestTooLarge, message)).into_http()
-        }
-        _ => response,
-    }
 }
 
 fn expired() -> Failure {

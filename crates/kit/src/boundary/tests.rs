@@ -1,5 +1,6 @@
 use super::*;
 use crate::hop::{self, Hop};
+use bytes::{BufMut, Bytes};
 use futures_util::{Stream, StreamExt, stream};
 use signalbox_api::{
     status::from_status,
@@ -103,15 +104,16 @@ fn server(peer: Peer) -> ProviderServiceServer<Peer> {
 
 /// The same server within this process and over loopback.
 fn both(make: impl Fn() -> Peer) -> Vec<(&'static str, ProviderServiceClient<Hop>)> {
+    both_hops(make).into_iter().map(|(path, hop)| (path, ProviderServiceClient::new(hop))).collect()
+}
+
+fn both_hops(make: impl Fn() -> Peer) -> Vec<(&'static str, Hop)> {
     let listener = crate::serve::bind("127.0.0.1:0".parse().unwrap(), 1).unwrap().remove(0);
     let address = listener.local_addr().unwrap();
     let routes = tonic::service::Routes::new(server(make()));
     tokio::spawn(crate::serve::serve(listener, routes, CancellationToken::new(), Duration::ZERO));
     let remote = hop::remote(&[format!("http://{address}")]).unwrap();
-    vec![
-        ("local", ProviderServiceClient::new(hop::local(server(make())))),
-        ("remote", ProviderServiceClient::new(remote)),
-    ]
+    vec![("local", hop::local(server(make()))), ("remote", remote)]
 }
 
 fn with_timeout<T>(message: T, millis: u64) -> GrpcRequest<T> {
@@ -173,6 +175,92 @@ async fn an_oversized_message_is_told_both_sizes() {
         let failure = from_status(&client.invoke_model(request).await.unwrap_err());
         assert_eq!(failure.reason, ErrorReason::RequestTooLarge, "{path}: {failure}");
         assert!(failure.message.contains("1048576"), "{path}: {failure}");
+    }
+}
+
+/// Sends bytes that no generated client would.
+async fn call_raw(client: Hop, path: &'static str, message: impl Into<Bytes>) -> Failure {
+    let mut grpc = tonic::client::Grpc::new(client);
+    grpc.ready().await.unwrap();
+    let request = GrpcRequest::new(message.into());
+    let path = PathAndQuery::from_static(path);
+    from_status(&grpc.unary(request, path, Raw).await.unwrap_err())
+}
+
+/// Messages as they are.
+struct Raw;
+
+impl tonic::codec::Codec for Raw {
+    type Encode = Bytes;
+    type Decode = ();
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        Self
+    }
+
+    fn decoder(&mut self) -> Self {
+        Self
+    }
+}
+
+impl tonic::codec::Encoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, item: Bytes, out: &mut tonic::codec::EncodeBuf<'_>) -> Result<(), Status> {
+        out.put(item);
+        Ok(())
+    }
+}
+
+impl tonic::codec::Decoder for Raw {
+    type Item = ();
+    type Error = Status;
+
+    fn decode(&mut self, _: &mut tonic::codec::DecodeBuf<'_>) -> Result<Option<()>, Status> {
+        Ok(Some(()))
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_message_are_the_callers_fault() {
+    const INVOKE: &str = "/signalbox.v1.ProviderService/InvokeModel";
+    // Field 1 (the target), 3 bytes long: its field 1 (the vendor), 1 byte long, which is not UTF-8.
+    let not_utf8: &[u8] = &[0x0a, 3, 0x0a, 1, 0xff];
+    for message in [not_utf8, &[0x0a, 200], &[0xff; 20]] {
+        for (path, hop) in both_hops(Peer::default) {
+            let failure = call_raw(hop, INVOKE, message).await;
+            assert_eq!(failure.reason, ErrorReason::InvalidRequest, "{path}: {failure}");
+            let start = "not a valid protobuf message of /signalbox.v1.ProviderService/InvokeModel: ";
+            assert!(failure.message.starts_with(start), "{path}: {failure}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_method_that_is_not_there_is_named() {
+    for (path, hop) in both_hops(Peer::default) {
+        let failure = call_raw(hop, "/signalbox.v1.ProviderService/Fly", &b""[..]).await;
+        assert_eq!(failure.reason, ErrorReason::Unimplemented, "{path}: {failure}");
+        assert_eq!(failure.message, "there is no method `/signalbox.v1.ProviderService/Fly` here", "{path}");
+    }
+    let (_, remote) = both_hops(Peer::default).remove(1);
+    let failure = call_raw(remote, "/signalbox.v9.Nothing/Fly", &b""[..]).await;
+    assert_eq!(failure.message, "there is no method `/signalbox.v9.Nothing/Fly` here");
+}
+
+#[tokio::test]
+async fn an_encoding_that_is_not_taken_is_named_with_those_that_are() {
+    for (path, hop) in both_hops(Peer::default) {
+        let mut request = GrpcRequest::new(invoke("fine"));
+        request.metadata_mut().insert("grpc-encoding", "snappy".parse().unwrap());
+        let status = ProviderServiceClient::new(hop).invoke_model(request).await.unwrap_err();
+        let failure = from_status(&status);
+        assert_eq!(failure.reason, ErrorReason::Unimplemented, "{path}: {failure}");
+        assert!(failure.message.contains("`snappy`"), "{path}: {failure}");
+        assert!(status.metadata().contains_key("grpc-accept-encoding"), "{path}: {status}");
     }
 }
 
