@@ -7,7 +7,7 @@ pub struct Message {
     /// Who speaks. Required.
     #[prost(enumeration = "Role", tag = "1")]
     pub role: i32,
-    /// What is said, in order. At least one part.
+    /// What is said, in order. 1 to 1,000 parts.
     #[prost(message, repeated, tag = "2")]
     pub content: ::prost::alloc::vec::Vec<Part>,
 }
@@ -86,7 +86,7 @@ pub mod image {
         /// The file's bytes (base64 in JSON).
         #[prost(bytes, tag = "1")]
         Data(::prost::bytes::Bytes),
-        /// An https address that the vendor fetches. Not every vendor does.
+        /// An https address, with a host, that the vendor fetches. Not every vendor does.
         #[prost(string, tag = "2")]
         Url(::prost::alloc::string::String),
     }
@@ -104,13 +104,15 @@ impl ::prost::Name for Image {
 /// A call the model wants made.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToolCall {
-    /// Unique in its turn; answer with the same id in ToolResult. Made up where the vendor gives none.
+    /// Unique in its turn, which neighbouring messages of one role make together; answer with the same id in ToolResult.
+    /// Made up where the vendor gives none.
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
     /// The tool's name.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
-    /// The arguments as JSON text; `{}` where there are none. Models can write invalid JSON: check before use.
+    /// The arguments as JSON text; `{}` where there are none. Models can write invalid JSON: check before use, and before
+    /// sending it back, for only an object is taken.
     #[prost(string, tag = "3")]
     pub arguments: ::prost::alloc::string::String,
     /// Opaque vendor state. Send it back unchanged.
@@ -188,7 +190,8 @@ pub struct Tool {
     /// What it does, for the model to read.
     #[prost(string, tag = "2")]
     pub description: ::prost::alloc::string::String,
-    /// JSON Schema of the arguments as JSON text; its type must be object. Empty for a tool without arguments.
+    /// JSON Schema of the arguments as JSON text; its `type`, where it has one, must be `object`. Empty for a tool
+    /// without arguments.
     #[prost(string, tag = "3")]
     pub parameters_schema: ::prost::alloc::string::String,
     /// Whether the vendor should force arguments to match the schema. Unset leaves its default.
@@ -1194,13 +1197,13 @@ impl FinishReason {
 /// A request to a model.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GenerateRequest {
-    /// The conversation, oldest turn first. At least one; the last must be a user turn.
+    /// The conversation, oldest turn first. 1 to 10,000; the last must be a user turn.
     #[prost(message, repeated, tag = "1")]
     pub messages: ::prost::alloc::vec::Vec<Message>,
     /// Standing instructions.
     #[prost(string, tag = "2")]
     pub system: ::prost::alloc::string::String,
-    /// Tools the model may call.
+    /// Tools the model may call, up to 512.
     #[prost(message, repeated, tag = "3")]
     pub tools: ::prost::alloc::vec::Vec<Tool>,
     /// Whether it may, must or must not call them.
@@ -1234,7 +1237,7 @@ pub struct GenerateRequest {
     #[prost(string, tag = "13")]
     pub end_user: ::prost::alloc::string::String,
     /// Which model: an alias (`fast`), a tier (`tier:economy`) or exactly one (`openai/gpt-6-luna`). Empty: the task
-    /// type decides, or the default alias.
+    /// type decides, or the default alias. Up to 256 bytes.
     #[prost(string, tag = "20")]
     pub model: ::prost::alloc::string::String,
     /// What kind of work this is, as in `headline`; a name under `task_types` in the catalogue.
@@ -1252,7 +1255,7 @@ pub struct GenerateRequest {
     /// The article or job this is for, so that its cost can be found later.
     #[prost(string, tag = "25")]
     pub reference: ::prost::alloc::string::String,
-    /// What the model must be able to do beyond what the request shows.
+    /// What the model must be able to do beyond what the request shows. Up to 32.
     #[prost(enumeration = "Capability", repeated, tag = "26")]
     pub required_capabilities: ::prost::alloc::vec::Vec<i32>,
     /// Now or later.
