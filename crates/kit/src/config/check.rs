@@ -68,6 +68,7 @@ fn check_models(config: &Config, root: &Cursor<'_>, built_in: &Cursor<'_>, findi
     let peers = PricePeers::of(config, built_in);
     for (name, model) in &config.models {
         let at = root.key("models").key(name);
+        check_name(name, &at, findings);
         match name.parse::<ModelRef>() {
             Err(error) => findings.fault(&at, error.to_string()),
             Ok(reference) if !config.vendors.contains_key(&*reference.vendor) => {
@@ -90,9 +91,11 @@ fn check_names(config: &Config, root: &Cursor<'_>, today: Day, findings: &mut Fi
     let targets = Targets { config, today };
     for (name, alias) in &config.aliases {
         let at = root.key("aliases").key(name);
-        if name.is_empty() || name.contains('/') {
-            findings.fault(&at, "an alias has a name without `/`, which tells it from a model");
+        if name.is_empty() || name.contains(['/', ':']) {
+            let message = "an alias has a name without `/` and `:`, which tell it from a model and a tier";
+            findings.fault(&at, message);
         }
+        check_name(name, &at, findings);
         targets.check(&alias.targets, &at.key("targets"), findings);
     }
     for (name, _, list) in config.tiers.each() {
@@ -100,6 +103,10 @@ fn check_names(config: &Config, root: &Cursor<'_>, today: Day, findings: &mut Fi
     }
     for (name, task) in &config.task_types {
         let at = root.key("task_types").key(name);
+        if name.is_empty() {
+            findings.fault(&at, "a task type has a name: requests that give none have no task type");
+        }
+        check_name(name, &at, findings);
         check_task(config, task, &at, findings);
         if let Some(routing) = &task.routing {
             routing::check(routing, &at.key("routing"), findings);
@@ -107,10 +114,18 @@ fn check_names(config: &Config, root: &Cursor<'_>, today: Day, findings: &mut Fi
         targets.check(task.targets.as_deref().unwrap_or_default(), &at.key("targets"), findings);
     }
     for (name, tenant) in &config.tenants {
-        let at = root.key("tenants").key(name).key("default_alias");
-        check_alias(config, tenant.default_alias.as_deref(), &at, findings);
+        let at = root.key("tenants").key(name);
+        check_name(name, &at, findings);
+        check_alias(config, tenant.default_alias.as_deref(), &at.key("default_alias"), findings);
     }
     check_alias(config, config.default_alias.as_deref(), &root.key("default_alias"), findings);
+}
+
+/// A name with a line break or another control character is a slip, and would break lines of logs.
+pub(super) fn check_name(name: &str, at: &Cursor<'_>, findings: &mut Findings) {
+    if name.contains(char::is_control) {
+        findings.fault(at, "a name has no control characters");
+    }
 }
 
 fn check_alias(config: &Config, alias: Option<&str>, at: &Cursor<'_>, findings: &mut Findings) {

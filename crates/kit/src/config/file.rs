@@ -3,7 +3,10 @@
 use super::{
     models::{AliasConfig, ModelConfig, TargetName, TaskTypeConfig, TenantConfig, TiersConfig},
     routing::RoutingConfig,
-    values::{Date, Decimal, HumanDuration, address_schema, delay_schema, url_schema, urls_schema},
+    values::{
+        Date, Decimal, HumanDuration, address_schema, delay_schema, log_levels_schema, peers_schema,
+        url_schema,
+    },
     vendors::VendorConfig,
 };
 use schemars::JsonSchema;
@@ -101,7 +104,7 @@ pub struct TelemetryConfig {
     /// Form of the log.
     pub log_format: LogFormat,
     /// Levels, as in `info` or `info,signalbox_router=debug`.
-    #[schemars(length(min = 1))]
+    #[schemars(schema_with = "log_levels_schema")]
     pub log_level: String,
     /// Where traces go (OTLP over gRPC); nowhere where left out.
     #[schemars(schema_with = "url_schema")]
@@ -130,7 +133,7 @@ pub enum LogFormat {
 #[serde(deny_unknown_fields, default)]
 pub struct PeersConfig {
     /// The provider adapters, over which calls are balanced.
-    #[schemars(schema_with = "urls_schema")]
+    #[schemars(schema_with = "peers_schema")]
     pub adapter: Vec<String>,
 }
 

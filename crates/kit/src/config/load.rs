@@ -2,6 +2,7 @@
 
 use super::{
     Config, ConfigErrors, Environment, KeySource, Located, Origin, Position, Problem, Secret, check,
+    input::read_text,
     overlay::overlay,
     prune, schema,
     shape::convert,
@@ -15,9 +16,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-/// Larger than any sensible configuration.
-const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
 
 /// A good configuration.
 #[derive(Debug, Clone)]
@@ -40,26 +38,26 @@ impl Loaded {
     }
 }
 
-/// Loads a configuration file, or the built-in catalogue alone where there is none.
+/// Loads a configuration file, or the built-in catalogue alone where none is named.
 ///
 /// `today` decides which models are already shut down, for warnings; the catalogue itself goes by the date of each
 /// request.
 pub fn load(path: Option<&Path>, env: &Environment, today: Day) -> Result<Loaded, ConfigErrors> {
     let Some(path) = path else { return load_text("", None, env, today) };
-    let text = read_file(path).map_err(|message| {
+    let text = read_configuration(path).map_err(|message| {
         let problem = Problem { at: Position::START, field: String::new(), message };
         ConfigErrors::new(Some(Arc::new(path.to_owned())), vec![problem])
     })?;
     load_text(&text, Some(path), env, today)
 }
 
-fn read_file(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
-    if bytes.len() > MAX_FILE_BYTES {
-        return Err(format!("has {} bytes; a configuration has at most {MAX_FILE_BYTES}", bytes.len()));
+/// A file without content is half written or lost far more often than meant.
+fn read_configuration(path: &Path) -> Result<String, String> {
+    let text = read_text(path)?;
+    match text.trim_start_matches('\u{feff}').trim().is_empty() {
+        true => Err("is empty; write `{}` for the built-in defaults".to_owned()),
+        false => Ok(text),
     }
-    String::from_utf8(bytes)
-        .map_err(|error| format!("is not UTF-8 text: byte {} is wrong", error.utf8_error().valid_up_to()))
 }
 
 /// Loads a configuration from its text; `path` names it in messages. Key files that it names are read.
@@ -130,14 +128,14 @@ fn read_keys(config: &Config, root: &Cursor<'_>, warnings: &mut Vec<Problem>) ->
     let mut keys = BTreeMap::new();
     for (name, vendor) in &config.vendors {
         let Some(KeySource { file: Some(path), .. }) = &vendor.api_key else { continue };
-        match std::fs::read_to_string(path) {
+        match read_text(path) {
             Ok(text) if !text.trim().is_empty() => {
                 keys.insert(path.clone(), Secret::new(text.trim()));
             }
             outcome => {
-                let reason = outcome.map_or_else(|error| error.to_string(), |_| "it is empty".to_owned());
+                let reason = outcome.err().unwrap_or_else(|| "is empty".to_owned());
                 let field = root.key("vendors").key(name).key("api_key").key("file");
-                warnings.push(field.problem(format!("no key in {}: {reason}", path.display())));
+                warnings.push(field.problem(format!("no key: {} {reason}", path.display())));
             }
         }
     }

@@ -7,6 +7,7 @@
 mod check;
 mod environment;
 mod file;
+mod input;
 mod load;
 mod models;
 pub(crate) mod nearest;

@@ -2,7 +2,7 @@
 
 use super::{
     BaseUrl, Config, KeySource, ModelConfig, OneOrMany, PriceConfig, PriceStepConfig, VendorConfig,
-    check::Findings,
+    check::{Findings, check_name},
     tree::{Cursor, Value},
 };
 use signalbox_pricing::{Rate, parse_decimal};
@@ -20,6 +20,7 @@ pub(super) fn check_vendor(name: &str, vendor: &VendorConfig, at: &Cursor<'_>, f
     if name.is_empty() || name.contains('/') {
         findings.fault(at, "a vendor has a name without `/`");
     }
+    check_name(name, at, findings);
     match &vendor.api_key {
         Some(KeySource { env: Some(_), file: Some(_) }) => {
             findings.fault(&at.key("api_key"), "give either `env` or `file`, not both");

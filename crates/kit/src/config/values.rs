@@ -1,6 +1,7 @@
 //! Values that are written as texts or numbers and mean more: durations, exact decimals, dates, addresses.
 
 use super::routing::Greed;
+use crate::{hop::check_peer_address, telemetry::logs};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub(super) enum Form {
     Date,
     Address,
     Url,
+    Peer,
+    LogLevels,
     Greed,
 }
 
@@ -31,6 +34,8 @@ impl Form {
             "date" => Self::Date,
             "address" => Self::Address,
             "url" => Self::Url,
+            "peer" => Self::Peer,
+            "log-levels" => Self::LogLevels,
             "greed" => Self::Greed,
             _ => return None,
         })
@@ -53,6 +58,8 @@ impl Form {
                 Err(_) => Err(format!("`{text}` is not an address with a port, as in 127.0.0.1:50051")),
             },
             Self::Url => check_url(text).map(|()| text.into()),
+            Self::Peer => check_peer(text).map(|()| text.into()),
+            Self::LogLevels => logs::filter(text).map(|_| text.into()),
             Self::Greed => Greed::read(text).map(Greed::to_json),
         }
     }
@@ -64,8 +71,14 @@ pub(crate) fn is_http_url(text: &str) -> bool {
     uri.is_some_and(|uri| {
         let plain = uri.query().is_none()
             && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
-        plain && matches!(uri.scheme_str(), Some("http" | "https"))
+        plain && matches!(uri.scheme_str(), Some("http" | "https")) && port_is_good(&uri)
     })
+}
+
+/// Whether there is no port, or one that can be connected to.
+fn port_is_good(uri: &http::Uri) -> bool {
+    let after_host = uri.authority().and_then(|authority| authority.as_str().strip_prefix(authority.host()));
+    after_host.unwrap_or_default().is_empty() || uri.port_u16().is_some_and(|port| port > 0)
 }
 
 fn check_url(text: &str) -> Result<(), String> {
@@ -73,8 +86,17 @@ fn check_url(text: &str) -> Result<(), String> {
     if is_http_url(text) {
         Ok(())
     } else {
-        Err("not an http or https address without user and query, as in https://api.example.com".into())
+        let port = text.parse().is_ok_and(|uri| !port_is_good(&uri));
+        let port = if port { " with a port from 1 to 65535" } else { "" };
+        Err(format!(
+            "not an http or https address{port} without user and query, as in https://api.example.com"
+        ))
     }
+}
+
+fn check_peer(text: &str) -> Result<(), String> {
+    check_url(text)?;
+    check_peer_address(text).map_err(|error| error.problem().to_owned())
 }
 
 /// A length of time, written as in `250ms`, `10s`, `2m` or `1h30m`.
@@ -234,9 +256,15 @@ pub(super) fn url_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "format": "uri", "x-form": "url" })
 }
 
-/// Several such addresses.
-pub(super) fn urls_schema(generator: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "array", "items": url_schema(generator) })
+/// Addresses of other roles.
+pub(super) fn peers_schema(_: &mut SchemaGenerator) -> Schema {
+    let peer = json_schema!({ "type": "string", "format": "uri", "x-form": "peer" });
+    json_schema!({ "type": "array", "items": peer })
+}
+
+/// Levels of the log.
+pub(super) fn log_levels_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "minLength": 1, "x-form": "log-levels" })
 }
 
 /// One value, or a list of them.

@@ -1,6 +1,6 @@
 //! The configuration in force, and changes to it while running.
 
-use super::{ConfigErrors, Environment, KeySource, Loaded, Problem, load};
+use super::{ConfigErrors, Environment, KeySource, Loaded, Problem, input::read_file, load};
 use crate::{
     catalog::{Catalog, fingerprint},
     clock::Clock,
@@ -8,7 +8,7 @@ use crate::{
 use arc_swap::ArcSwap;
 use signalbox_pricing::Day;
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -213,7 +213,7 @@ fn key_files(loaded: &Loaded) -> Vec<PathBuf> {
 }
 
 fn content(path: Option<&PathBuf>, keys: &[PathBuf]) -> u64 {
-    let file = path.map_or_else(Vec::new, read);
+    let file = path.map_or_else(Vec::new, |path| read(path));
     extend(fingerprint([file.as_slice()]), keys)
 }
 
@@ -223,6 +223,6 @@ fn extend(before: u64, files: &[PathBuf]) -> u64 {
 }
 
 /// The content of a file, or the reason why there is none.
-fn read(path: &PathBuf) -> Vec<u8> {
-    std::fs::read(path).unwrap_or_else(|error| format!("{error}").into_bytes())
+fn read(path: &Path) -> Vec<u8> {
+    read_file(path).unwrap_or_else(String::into_bytes)
 }

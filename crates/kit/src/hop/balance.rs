@@ -39,7 +39,14 @@ const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(3);
 #[error("peer address `{address}`: {problem}; write http://host:port")]
 pub struct ParsePeerError {
     address: String,
-    problem: String,
+    problem: &'static str,
+}
+
+impl ParsePeerError {
+    /// What is wrong with it.
+    pub(crate) fn problem(&self) -> &'static str {
+        self.problem
+    }
 }
 
 /// A service that spreads calls over the replicas behind a list of addresses.
@@ -55,7 +62,7 @@ struct Shared {
 }
 
 #[derive(Debug, Clone)]
-struct Peer {
+pub(super) struct Peer {
     host: String,
     port: u16,
 }
@@ -78,14 +85,15 @@ impl Balanced {
     }
 }
 
-fn parse(address: &str) -> Result<Peer, ParsePeerError> {
-    let fail = |problem: &str| ParsePeerError { address: address.to_owned(), problem: problem.to_owned() };
+pub(super) fn parse(address: &str) -> Result<Peer, ParsePeerError> {
+    let fail = |problem| ParsePeerError { address: address.to_owned(), problem };
     let uri: Uri = address.parse().map_err(|_| fail("is not a URL"))?;
     if uri.scheme_str() != Some("http") {
         return Err(fail("does not start with http://"));
     }
     let host = uri.host().ok_or_else(|| fail("has no host"))?;
-    let port = uri.port_u16().ok_or_else(|| fail("has no port"))?;
+    let port = uri.port_u16().filter(|port| *port > 0);
+    let port = port.ok_or_else(|| fail("has no port from 1 to 65535"))?;
     Ok(Peer { host: host.trim_matches(['[', ']']).to_owned(), port })
 }
 

@@ -26,6 +26,11 @@ where
     Hop::new(Boundary::new(server).map_err(|never| match never {}))
 }
 
+/// Whether `address` can be one of [`remote`]'s.
+pub(crate) fn check_peer_address(address: &str) -> Result<(), ParsePeerError> {
+    balance::parse(address).map(|_| ())
+}
+
 /// A hop over the network to `addresses`, each `http://host:port`. Calls go to the less loaded of two addresses
 /// drawn at random; one that cannot be reached is left alone until it says that it is well. A host name stands for
 /// all its addresses and is looked up again from time to time. Must be called inside a runtime.

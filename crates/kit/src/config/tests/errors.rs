@@ -263,6 +263,82 @@ fn a_file_that_cannot_be_read_is_told_with_its_name() {
 }
 
 #[test]
+fn what_is_no_file_of_a_configuration_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |path: &Path| load(Some(path), &Environment::default(), today()).unwrap_err().to_string();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [Path::new("/dev/zero"), &pipe, folder.path()] {
+        assert!(told(path).ends_with(":1:1: is not a regular file"), "{}", told(path));
+    }
+    let file = folder.path().join("signalbox.yaml");
+    std::fs::write(&file, " \n").unwrap();
+    assert!(told(&file).ends_with(":1:1: is empty; write `{}` for the built-in defaults"), "{}", told(&file));
+    std::fs::File::create(&file).unwrap().set_len(1 << 30).unwrap();
+    assert!(told(&file).contains("has more than"), "{}", told(&file));
+}
+
+#[test]
+fn a_key_file_that_has_no_end_is_a_warning() {
+    let told = warnings("vendors: {openai: {api_key: {file: /dev/zero}}}");
+    assert!(told.contains("no key: /dev/zero is not a regular file"), "{told}");
+}
+
+#[test]
+fn a_log_level_that_is_none_is_told_with_its_line() {
+    assert_problems(
+        "telemetry:\n  log_level: inof\n",
+        &[
+            "2:14: telemetry.log_level: `inof` is not one of off, error, warn, info, debug, trace (did you mean `info`?)",
+        ],
+    );
+    assert_problems("telemetry: {log_level: ''}\n", &["1:24: telemetry.log_level: is empty"]);
+    good("telemetry: {log_level: 'info,signalbox_router=debug'}\n");
+}
+
+#[test]
+fn a_port_that_nobody_can_listen_on_is_told_with_its_line() {
+    for port in ["0", "65536", "99999999999"] {
+        assert_problems(
+            &format!("vendors:\n  openai: {{base_url: 'http://h:{port}/v1'}}\n"),
+            &["2:22: vendors.openai.base_url: not an http or https address with a port from 1 to 65535"],
+        );
+        assert_problems(
+            &format!("peers: {{adapter: ['http://h:{port}']}}\n"),
+            &["1:19: peers.adapter[0]: not an http or https address with a port from 1 to 65535"],
+        );
+        bad(&format!("telemetry: {{otlp_endpoint: 'http://h:{port}'}}"));
+    }
+    assert_problems(
+        "peers: {adapter: [http://h, 'https://h:1']}\n",
+        &[
+            "1:19: peers.adapter[0]: has no port from 1 to 65535",
+            "1:29: peers.adapter[1]: does not start with http://",
+        ],
+    );
+    good("peers: {adapter: ['http://adapter:50052', 'http://[::1]:50052']}\n");
+    good("vendors: {openai: {base_url: 'https://example.com'}}");
+}
+
+#[test]
+fn a_name_that_nobody_can_ask_for_is_told_with_its_line() {
+    let alias = |name: &str| format!("aliases:\n  \"{name}\": {{targets: [openai/gpt-6-luna]}}\n");
+    for name in ["", "a/b", "tier:fast", "a:b"] {
+        let told = bad(&alias(name));
+        assert!(told.contains("signalbox.yaml:2:") && told.contains("without `/` and `:`"), "{told}");
+    }
+    for text in [
+        alias("a\\nb"),
+        "vendors: {\"a\\tb\": {kind: ollama}}".to_owned(),
+        "task_types: {\"a\\0b\": {alias: fast}}".to_owned(),
+        "tenants: {\"a\\eb\": {}}".to_owned(),
+    ] {
+        assert!(bad(&text).contains("has no control characters"), "{}", bad(&text));
+    }
+    assert!(bad("task_types: {'': {alias: fast}}").contains("a task type has a name"));
+}
+
+#[test]
 fn a_shut_down_target_is_a_warning_with_what_to_use_instead() {
     let told = warnings("aliases: {old: {targets: [openai/gpt-4-turbo, openai/gpt-6-luna]}}");
     assert_eq!(

@@ -6,7 +6,7 @@ fn targets(loaded: &Loaded, alias: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_file_and_an_empty_file_are_the_built_in_catalogue() {
+fn no_file_and_one_that_says_nothing_are_the_built_in_catalogue() {
     let without = load(None, &Environment::default(), today()).unwrap();
     for text in ["", "# nothing\n", "---\n", "null\n", "extends: default\n"] {
         let with = good(text);

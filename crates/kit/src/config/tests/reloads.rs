@@ -35,7 +35,7 @@ impl Rig {
 
 #[tokio::test]
 async fn a_good_change_takes_effect_and_is_told() {
-    let rig = start("");
+    let rig = start("{}\n");
     let before = rig.handle.status();
     let changes = rig.handle.subscribe();
     rig.write(ALIAS);
@@ -51,9 +51,13 @@ async fn a_good_change_takes_effect_and_is_told() {
 async fn a_bad_change_changes_nothing_and_is_told() {
     let rig = start(ALIAS);
     let before = rig.handle.catalog();
-    for text in
-        ["aliases: [", "alises: {}", "models: {openai/gpt-6-luna: {prices: {input: 100000, output: 1}}}"]
-    {
+    for text in [
+        "",
+        "\n \n",
+        "aliases: [",
+        "alises: {}",
+        "models: {openai/gpt-6-luna: {prices: {input: 100000, output: 1}}}",
+    ] {
         rig.write(text);
         rig.handle.reload().await.unwrap_err();
         assert!(Arc::ptr_eq(&before, &rig.handle.catalog()));
@@ -61,7 +65,7 @@ async fn a_bad_change_changes_nothing_and_is_told() {
     fs::remove_file(rig.folder.path().join("signalbox.yaml")).unwrap();
     rig.handle.reload().await.unwrap_err();
     let status = rig.handle.status();
-    assert_eq!((status.reloads, status.failures), (0, 4));
+    assert_eq!((status.reloads, status.failures), (0, 6));
     assert!(status.last_error.as_deref().unwrap().contains("cannot be read"));
     rig.write(ALIAS);
     rig.handle.reload().await.unwrap();
@@ -70,7 +74,7 @@ async fn a_bad_change_changes_nothing_and_is_told() {
 
 #[tokio::test]
 async fn a_change_that_needs_a_restart_is_a_warning() {
-    let rig = start("");
+    let rig = start("{}\n");
     rig.write("server: {listen: '127.0.0.1:6000'}\n");
     let loaded = rig.handle.reload().await.unwrap();
     let told: Vec<_> = loaded.warning_lines().collect();
@@ -82,7 +86,7 @@ async fn a_change_that_needs_a_restart_is_a_warning() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_is_noticed_by_itself_and_a_bad_one_counted_once() {
-    let rig = start("");
+    let rig = start("{}\n");
     let watcher = tokio::spawn({
         let handle = rig.handle.clone();
         async move { handle.watch().await }
