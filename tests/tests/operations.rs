@@ -1,12 +1,12 @@
 //! What whoever runs Signalbox relies on.
 
 use futures_util::{StreamExt as _, future::join_all, stream};
-use serde_json::json;
+use serde_json::{Value, json};
 use signalbox_api::v1::{GetConfigStatusRequest, GetModelRequest};
 use signalbox_testkit::{
     Topology, World,
     ask::{Mode, Streamed, ask, open, request},
-    both_topologies, built, eventually,
+    both_topologies, built, eventually, eventually_some,
 };
 use signalbox_vendorsim::Vendor;
 use std::{
@@ -198,6 +198,26 @@ async fn a_router_is_ready_only_while_an_adapter_is_there() {
     let told = |what| world.signalbox.router.log().matches(what).count();
     eventually("that it is back is logged", || async { told("an adapter answers") == 2 }).await;
     assert_eq!(told("no adapter answers"), 1);
+}
+
+#[tokio::test]
+async fn logs_in_json_say_who_failed_and_no_field_twice() {
+    let world = World::start(Topology::AllInOne, json!({"telemetry": {"log_format": "json"}})).await;
+    world.fault(Vendor::Openai, "status=500");
+    ask(&mut world.client(), Mode::Unary, request("fast", "Hello?")).await.unwrap();
+    let failed = eventually_some("the failed call is logged", || async {
+        let log = world.signalbox.log();
+        log.lines().find(|line| line.contains("vendor call failed")).map(str::to_owned)
+    })
+    .await;
+    assert_eq!(failed.matches("\"target\"").count(), 1, "{failed}");
+    let failed: Value = serde_json::from_str(&failed).unwrap();
+    assert_eq!(failed["vendor"], "openai");
+    assert!(failed["model"].is_string(), "{failed}");
+    let log = world.signalbox.log();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["roles"] == "router,adapter"), "{log}");
+    assert!(!log.contains('\u{1b}'), "no colours in a pipe: {log}");
 }
 
 #[tokio::test]

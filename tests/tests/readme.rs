@@ -92,7 +92,7 @@ async fn the_readmes_roles_in_processes_of_their_own_serve_together() {
 
 /// Runs commands of which the last one serves, and waits for what it says once it does.
 async fn serve(commands: &str) -> (Child, Value) {
-    let (before, last) = commands.trim().rsplit_once('\n').unwrap_or(("", commands.trim()));
+    let (before, last) = commands.trim().rsplit_once('\n').unwrap_or_else(|| ("", commands.trim()));
     let mut child = Command::new("bash")
         .args(["-euc", &format!("{before}\nexec {last}")])
         .env_clear()

@@ -1,5 +1,5 @@
 //! The one binary: every role, and the operator's commands.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program talks to its user")]
+#![expect(clippy::print_stderr, reason = "a command-line program talks to its user")]
 
 mod commands;
 mod roles;

@@ -97,10 +97,12 @@ fn log(record: &CallRecord) {
     let CallOutcome::Failed(reason) = record.outcome else { return };
     let is_callers = matches!(reason, ErrorReason::InvalidRequest | ErrorReason::DeadlineExceeded);
     let latency_ms = u64::try_from(record.latency.as_millis()).unwrap_or(u64::MAX);
-    let (request_id, target, reason) = (&record.request_id, &record.target, reason.name());
+    let (request_id, reason) = (&record.request_id, reason.name());
+    // Not as `target`, which is the name of an event's own module in JSON.
+    let (vendor, model) = (&*record.target.vendor, &*record.target.model);
     if is_callers {
-        tracing::debug!(request_id, %target, reason, latency_ms, "vendor call failed");
+        tracing::debug!(request_id, vendor, model, reason, latency_ms, "vendor call failed");
     } else {
-        tracing::warn!(request_id, %target, reason, latency_ms, "vendor call failed");
+        tracing::warn!(request_id, vendor, model, reason, latency_ms, "vendor call failed");
     }
 }

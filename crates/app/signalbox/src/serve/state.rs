@@ -11,6 +11,7 @@ use signalbox_kit::{
     catalog::VendorSettings, config::ConfigHandle, readiness::Readiness, telemetry::metrics,
 };
 use std::{
+    io::{self, Write},
     net::{SocketAddr, TcpListener},
     sync::{Arc, LazyLock},
 };
@@ -53,9 +54,14 @@ pub(crate) fn announce(
         .collect();
     BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
     let reach = if address.ip().is_loopback() { "only from this machine" } else { "FROM OTHER MACHINES TOO" };
-    tracing::info!(%address, metrics = metrics_address, roles = ?shared.admin.roles, "serving gRPC, {reach}; callers are not authenticated");
+    let roles = shared.admin.roles.join(",");
+    tracing::info!(%address, metrics = metrics_address, roles, "serving gRPC, {reach}; callers are not authenticated");
     if !simulated.is_empty() {
-        tracing::warn!(vendors = ?simulated, "SIMULATED vendors: no model sees any prompt; set a key such as OPENAI_API_KEY for a real one");
+        let vendors = simulated.join(",");
+        tracing::warn!(
+            vendors,
+            "SIMULATED vendors: no model sees any prompt; set a key such as OPENAI_API_KEY for a real one"
+        );
     }
     let line = serde_json::json!({
         "listening": address.to_string(),
@@ -63,7 +69,8 @@ pub(crate) fn announce(
         "roles": shared.admin.roles,
         "simulated": simulated,
     });
-    println!("{line}");
+    // Serving goes on where nobody reads it.
+    let _nobody_reads = writeln!(io::stdout().lock(), "{line}");
 }
 
 /// Tells readiness through the gRPC health service whenever it changes.
