@@ -57,7 +57,7 @@ fn request(args: ChatArgs) -> Result<v1::StreamGenerateRequest, CommandError> {
     Ok(v1::StreamGenerateRequest { request: Some(request) })
 }
 
-/// Shows events until the stream has ended.
+/// Shows events until the stream has ended or nobody looks any more.
 async fn follow<A: Write, N: Write>(
     mut events: impl Stream<Item = Result<v1::StreamGenerateResponse, Status>> + Unpin,
     screen: &mut Screen<A, N>,
@@ -66,6 +66,9 @@ async fn follow<A: Write, N: Write>(
         match event {
             Ok(event) => screen.show(event)?,
             Err(status) => return Err(broken(&status, screen)),
+        }
+        if screen.is_closed() {
+            return Ok(());
         }
     }
     if screen.is_done() {

@@ -14,7 +14,7 @@ use v1::stream_generate_response::Event;
 
 const HELP: &str = "\
 A file of the form {\"status\": N, \"headers\": {..}, \"body\": ..} (or \"body_text\": \"..\") is read as a response
-with that status and those headers. What the vendor said is shown, errors too; the command itself fails only where
+with that status and those headers, which may be left out. What the vendor said is shown, errors too; the command itself fails only where
 there is nothing to read.";
 
 /// What to read, and as what.

@@ -16,6 +16,7 @@ use signalbox_kit::{Clock, SystemClock, config::Environment};
 use signalbox_pricing::Day;
 use std::{
     fmt,
+    fs::File,
     io::{self, Read, Write},
 };
 
@@ -53,15 +54,24 @@ impl From<signalbox_api::json::JsonError> for CommandError {
     }
 }
 
+/// More than any request or answer has; some devices have no end.
+const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
+
 /// The bytes of a file, or of standard input for `-`.
 fn read_input(file: &str) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     let outcome = match file {
-        "-" => io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes),
-        path => std::fs::read(path),
+        "-" => io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut bytes),
+        path => File::open(path).and_then(|file| file.take(MAX_INPUT_BYTES).read_to_end(&mut bytes)),
     };
     let name = if file == "-" { "standard input" } else { file };
-    outcome.map_err(|error| CommandError::new(format!("{name} cannot be read: {error}")))
+    match outcome {
+        Ok(read) if read as u64 == MAX_INPUT_BYTES => {
+            Err(CommandError::new(format!("{name} has {MAX_INPUT_BYTES} bytes or more")))
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(CommandError::new(format!("{name} cannot be read: {error}"))),
+    }
 }
 
 /// As [`read_input`], for text.

@@ -18,11 +18,13 @@ pub(super) struct Screen<A, N> {
     /// The answer's last line is not ended.
     open_line: bool,
     done: bool,
+    /// Whoever reads has seen enough, as `head` has.
+    closed: bool,
 }
 
 impl<A: Write, N: Write> Screen<A, N> {
     pub(super) fn new(answer: A, notes: N, json: bool) -> Self {
-        Self { answer, notes, json, reasoning: false, open_line: false, done: false }
+        Self { answer, notes, json, reasoning: false, open_line: false, done: false, closed: false }
     }
 
     /// Whether the answer's end was shown.
@@ -30,14 +32,20 @@ impl<A: Write, N: Write> Screen<A, N> {
         self.done
     }
 
+    /// Whether nobody reads any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Shows an event as soon as it has come.
     pub(super) fn show(&mut self, event: v1::StreamGenerateResponse) -> Result<(), CommandError> {
         self.done |= matches!(event.event, Some(Event::Done(_)));
         if self.json {
             let line = proto_json::to_json_line(&event)?;
-            return written(writeln!(self.answer, "{line}").and_then(|()| self.answer.flush()));
+            let outcome = writeln!(self.answer, "{line}").and_then(|()| self.answer.flush());
+            return self.written(outcome);
         }
-        written(match event.event {
+        let outcome = match event.event {
             Some(Event::TextDelta(delta)) => self.text(&delta.text),
             Some(Event::ReasoningDelta(delta)) => self.reasoning(&delta.text),
             Some(Event::Done(done)) => {
@@ -45,16 +53,19 @@ impl<A: Write, N: Write> Screen<A, N> {
             }
             // No tools were offered, and what a newer server may send besides is not for the eye.
             Some(Event::ToolCallDelta(_)) | None => Ok(()),
-        })
+        };
+        self.written(outcome)
     }
 
     /// The answer broke off: what came of it stays, on a line of its own.
     pub(super) fn break_off(&mut self, status: &Status) -> Result<(), CommandError> {
         if self.json {
             let error = json!({ "error": failures::to_json(&from_status(status)) });
-            return written(writeln!(self.answer, "{error}"));
+            let outcome = writeln!(self.answer, "{error}");
+            return self.written(outcome);
         }
-        written(self.end_line())
+        let outcome = self.end_line();
+        self.written(outcome)
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
@@ -81,8 +92,13 @@ impl<A: Write, N: Write> Screen<A, N> {
         }
         self.answer.flush()
     }
-}
 
-fn written(outcome: io::Result<()>) -> Result<(), CommandError> {
-    outcome.map_err(|error| CommandError::new(format!("the answer cannot be shown: {error}")))
+    fn written(&mut self, outcome: io::Result<()>) -> Result<(), CommandError> {
+        match outcome {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.closed = true,
+            Err(error) => return Err(CommandError::new(format!("the answer cannot be shown: {error}"))),
+            Ok(()) => {}
+        }
+        Ok(())
+    }
 }

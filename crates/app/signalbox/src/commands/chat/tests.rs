@@ -143,6 +143,31 @@ async fn a_stream_without_an_end_is_an_error() {
     assert_eq!(outcome.unwrap_err().to_string(), "the stream ended without its last event");
 }
 
+/// What `head -c` leaves of a pipe.
+struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_has_seen_enough_ends_the_stream_without_a_word() {
+    for json in [false, true] {
+        let mut notes = Vec::new();
+        let mut screen = Screen::new(Closed, &mut notes, json);
+        let event = v1::StreamGenerateResponse { event: Some(text("Good day")) };
+        let events = stream::iter([Ok(event)]).chain(stream::pending());
+        assert_eq!(follow(events, &mut screen).await, Ok(()));
+        assert!(notes.is_empty());
+    }
+}
+
 #[tokio::test]
 async fn as_json_every_event_is_a_line_and_so_is_the_error() {
     let failure = Failure::new(ErrorReason::VendorTimeout, "slow");

@@ -49,19 +49,23 @@ pub(super) fn read(args: &DecodeArgs, bytes: Vec<u8>) -> Result<Captured, Comman
 fn recorded(bytes: &[u8]) -> Option<Result<Captured, String>> {
     let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(bytes).ok()?;
     let status = fields.get("status")?;
-    let headers = fields.get("headers")?;
+    let headers = fields.get("headers");
+    // A body of some vendors has a `status` too, which is a word.
+    if headers.is_none() && serde_json::from_str::<u64>(status.get()).is_err() {
+        return None;
+    }
     let body = match (fields.get("body_text"), fields.get("body")) {
         (Some(text), _) => serde_json::from_str::<String>(text.get()).ok()?.into_bytes(),
         (None, Some(body)) => body.get().as_bytes().to_vec(),
         (None, None) => return None,
     };
-    Some(response(status, headers, body))
+    Some(response(status, headers.map(|headers| headers.get()), body))
 }
 
-fn response(status: &RawValue, headers: &RawValue, body: Vec<u8>) -> Result<Captured, String> {
+fn response(status: &RawValue, headers: Option<&str>, body: Vec<u8>) -> Result<Captured, String> {
     let status: u16 = serde_json::from_str(status.get())
         .map_err(|_| format!("status: {} is not an HTTP status", status.get()))?;
-    let headers: BTreeMap<String, String> = serde_json::from_str(headers.get())
+    let headers: BTreeMap<String, String> = serde_json::from_str(headers.unwrap_or("{}"))
         .map_err(|error| format!("headers: must be texts by name: {error}"))?;
     let headers = headers.iter().map(header).collect::<Result<HeaderMap, String>>()?;
     Ok(Captured { kept: Kept::with(status, headers), body })

@@ -111,6 +111,13 @@ fn a_body_that_is_no_answer_is_shown_as_the_error_it_causes() {
 }
 
 #[test]
+fn a_recorded_response_needs_no_headers() {
+    let bytes = br#"{"status": 500, "body": {"error": {"message": "boom"}}}"#.to_vec();
+    let error = value(&decode(&args(&["openai", "x.json"]), bytes).unwrap())["error"].take();
+    assert_eq!((error["vendorStatus"].as_u64(), error["message"].is_string()), (Some(500), true));
+}
+
+#[test]
 fn a_recorded_response_with_a_wrong_status_is_named() {
     let bytes = br#"{"status": "many", "headers": {}, "body": 1}"#.to_vec();
     let error = decode(&args(&["openai", "x.json"]), bytes).unwrap_err();
