@@ -33,12 +33,15 @@ run: ## Build and serve all roles on embedded defaults: gRPC on 127.0.0.1:50051
 ##@ Test
 
 .PHONY: test
-test: test-tools test-sdk test-doc test-rust ## Install what the tests need, then run all of them
+test: test-sdk test-doc test-rust ## Install what the tests need, then run all of them
 
-# The end-to-end tests run the programs, which Cargo builds for the tests of their own crate only.
-.PHONY: test-rust
-test-rust: test-tools ## Unit, contract and end-to-end tests, README snippets included
+# The end-to-end tests and the SDKs run the programs, which Cargo builds for the tests of their own crate only.
+.PHONY: test-build
+test-build: test-tools
 	cargo build --locked --workspace --bins --tests
+
+.PHONY: test-rust
+test-rust: test-build ## Unit, contract and end-to-end tests, README snippets included
 	cargo nextest run --locked --workspace
 
 .PHONY: test-doc
@@ -46,7 +49,7 @@ test-doc: ## Examples in doc comments
 	cargo test --locked --workspace --doc --quiet
 
 .PHONY: test-sdk
-test-sdk: test-tools ## The vendors' own SDKs against the simulated vendors
+test-sdk: test-build ## The vendors' own SDKs against the simulated vendors
 	crates/app/vendorsim/sdk/run.sh
 
 .PHONY: test-tools

@@ -84,7 +84,7 @@ fn print(text: &str) -> Result<(), CommandError> {
     unless_closed(writeln!(io::stdout().lock(), "{text}"), "standard output")
 }
 
-/// As [`print`], to standard error.
+/// As [`print()`], to standard error.
 fn print_aside(text: &str) -> Result<(), CommandError> {
     unless_closed(writeln!(io::stderr().lock(), "{text}"), "standard error")
 }
