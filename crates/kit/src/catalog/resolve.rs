@@ -3,7 +3,7 @@
 use super::{Catalog, CatalogModel, TaskType};
 use crate::config::nearest::did_you_mean;
 use signalbox_pricing::Day;
-use signalbox_types::{ErrorReason, Failure, FieldViolation, ModelRef, ModelSelector};
+use signalbox_types::{ErrorReason, Failure, FieldViolation, ModelRef, ModelSelector, shown};
 
 impl Catalog {
     /// The models that a request's names lead to, in order of preference; never empty.
@@ -47,7 +47,7 @@ impl Catalog {
         let found = self.task_types.get(name);
         found.map(Some).ok_or_else(|| {
             let hint = did_you_mean(name, self.task_types.keys().map(String::as_str));
-            unknown("task_type", format!("there is no task type `{name}`{hint}"))
+            unknown("task_type", format!("there is no task type `{}`{hint}", shown(name)))
         })
     }
 
@@ -61,7 +61,7 @@ impl Catalog {
         let Some(found) = self.model(model) else {
             return Err(unknown(
                 "model",
-                format!("there is no model `{model}`{}", self.nearest_model(model)),
+                format!("there is no model `{}`{}", shown(&model.to_string()), self.nearest_model(model)),
             ));
         };
         if found.lifecycle.served_on(day) {
@@ -83,7 +83,7 @@ impl Catalog {
         let found = self.aliases.get(alias).map(|alias| &*alias.targets);
         found.ok_or_else(|| {
             let hint = did_you_mean(alias, self.aliases.keys().map(String::as_str));
-            unknown("model", format!("there is no alias `{alias}`{hint}"))
+            unknown("model", format!("there is no alias `{}`{hint}", shown(alias)))
         })
     }
 

@@ -8,11 +8,13 @@ use signalbox_api::{
 };
 use signalbox_kit::catalog::{Catalog, CatalogModel};
 use signalbox_pricing::{Day, ModelStatus, Rate};
-use signalbox_types::{ErrorReason, Failure, ModelRef, ModelSelector};
+use signalbox_types::{ErrorReason, Failure, ModelRef, ModelSelector, shown};
 use tonic::Status;
 
 /// Models on a page when the caller does not say.
 const PAGE: usize = 100;
+/// Most bytes of a name, as for `GenerateRequest.model`.
+const LONGEST_NAME: usize = 256;
 /// Most models on a page.
 const LARGEST_PAGE: usize = 1000;
 
@@ -56,6 +58,9 @@ pub(crate) fn get(dependencies: &Dependencies, name: &str) -> Result<v1::GetMode
 }
 
 fn find(dependencies: &Dependencies, catalog: &Catalog, name: &str, day: Day) -> Result<v1::Model, Failure> {
+    if name.len() > LONGEST_NAME {
+        return Err(Failure::invalid("name", format!("has more than {LONGEST_NAME} bytes")));
+    }
     let selector = name.parse().map_err(|problem: String| Failure::invalid("name", problem))?;
     if selector == ModelSelector::Unspecified {
         return Err(Failure::invalid("name", "is empty; write vendor/model or an alias"));
@@ -69,7 +74,9 @@ fn find(dependencies: &Dependencies, catalog: &Catalog, name: &str, day: Day) ->
     let chosen = targets.iter().find(usable).or_else(|| targets.first());
     chosen
         .and_then(|target| Some(describe(dependencies, catalog, catalog.model(target)?, target, day)))
-        .ok_or_else(|| Failure::new(ErrorReason::UnknownModel, format!("there is no model `{name}`")))
+        .ok_or_else(|| {
+            Failure::new(ErrorReason::UnknownModel, format!("there is no model `{}`", shown(name)))
+        })
 }
 
 /// The catalogue speaks of a request's `model`; here the field is `name`.
