@@ -185,6 +185,22 @@ async fn a_vendor_that_keeps_failing_is_left_alone_unless_there_is_no_other(topo
     assert_eq!(only.attempts(), ["openai"]);
 }
 
+async fn when_every_breaker_is_open_the_candidates_are_tried_in_their_order(topology: Topology) {
+    let world = World::start(topology, pair()).await;
+    let mut client = world.client();
+    let (all, always) = (signalbox_vendorsim::Match::default(), signalbox_vendorsim::Times::Always);
+    world.vendors.set_fault(all, "down".parse().unwrap(), always);
+    for _ in 0..4 {
+        ask(&mut client, Mode::Unary, request("pair", "Hello?")).await.unwrap_err();
+    }
+    // The first vendor is back, the second is not: nobody has to wait for a breaker to find out.
+    world.fault(Vendor::Anthropic, "down");
+    for mode in Mode::ALL {
+        let answer = ask(&mut client, mode, request("pair", "Hello?")).await.unwrap();
+        assert_eq!(answer.attempts(), ["openai"]);
+    }
+}
+
 both_topologies!(
     a_failing_vendor_is_replaced_without_the_client_noticing,
     a_stream_that_breaks_before_its_first_content_is_replaced,
@@ -194,4 +210,5 @@ both_topologies!(
     when_nobody_can_serve_the_error_tells_what_was_tried,
     traffic_goes_on_while_a_vendor_goes_down_and_up,
     a_vendor_that_keeps_failing_is_left_alone_unless_there_is_no_other,
+    when_every_breaker_is_open_the_candidates_are_tried_in_their_order,
 );

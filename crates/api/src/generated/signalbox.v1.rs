@@ -614,7 +614,8 @@ pub struct Decision {
     /// What the request asked for, as in `alias:fast`, `tier:economy`, `task:headline` or `model:openai/gpt-6-luna`.
     #[prost(string, tag = "1")]
     pub requested: ::prost::alloc::string::String,
-    /// The candidates, best first.
+    /// Those that are tried, in order, then those that were left out. A request tries at most as many as the
+    /// configuration's `failover` allows; eligible ones beyond that are shown by ExplainRoute only.
     #[prost(message, repeated, tag = "2")]
     pub candidates: ::prost::alloc::vec::Vec<Candidate>,
     /// Version of the catalogue used.
@@ -650,7 +651,7 @@ pub struct Candidate {
     /// The factors of the score by name, as in `cost`, `latency`, `health`, `quality`, each 0 to 1.
     #[prost(map = "string, double", tag = "5")]
     pub factors: ::std::collections::HashMap<::prost::alloc::string::String, f64>,
-    /// Probability of being drawn first.
+    /// Probability of being drawn first. Of two that are drawn the less busy one is tried first.
     #[prost(double, tag = "6")]
     pub draw_probability: f64,
 }
@@ -1496,7 +1497,7 @@ impl ::prost::Name for EstimateCostRequest {
 /// What a request would cost.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EstimateCostResponse {
-    /// Every eligible candidate, in the order they would be tried.
+    /// The candidates that would be tried, in order.
     #[prost(message, repeated, tag = "1")]
     pub candidates: ::prost::alloc::vec::Vec<CandidateEstimate>,
     /// The dearest of them: what a budget reserves.

@@ -209,6 +209,11 @@ impl Load {
     /// How long one more call would take, for comparison: `peak x (in flight + 1) / capacity`.
     pub(crate) fn pressure(&self, expected_per_token: f64) -> f64 {
         let peak = self.peak.map_or(expected_per_token, |peak| peak.as_secs_f64());
-        peak * (f64::from(self.in_flight) + 1.0) / f64::from(self.capacity.max(1))
+        peak * self.crowd()
+    }
+
+    /// Calls under way and one more, for each that it takes at a time.
+    pub(crate) fn crowd(&self) -> f64 {
+        (f64::from(self.in_flight) + 1.0) / f64::from(self.capacity.max(1))
     }
 }

@@ -78,10 +78,7 @@ impl Selection {
         let Some(second) = pick(verdicts, Some(first), unit()) else {
             return Some(Drawn { kept: first, passed_over: None });
         };
-        let pressure =
-            |index: usize| verdicts.get(index).and_then(Verdict::rating).map(|rating| rating.pressure);
-        let (kept, other) =
-            if pressure(second) < pressure(first) { (second, first) } else { (first, second) };
+        let (kept, other) = if is_freer(verdicts, second, first) { (second, first) } else { (first, second) };
         Some(Drawn { kept, passed_over: Some(other) })
     }
 }
@@ -93,6 +90,14 @@ pub struct Drawn {
     pub kept: usize,
     /// The other one; `None` where no other could be drawn.
     pub passed_over: Option<usize>,
+}
+
+/// Whether one is less busy than another. One that was never called is compared by its calls under way alone: a guess
+/// at its speed would keep it from ever being tried.
+fn is_freer(verdicts: &[Verdict], one: usize, other: usize) -> bool {
+    let rating = |index: usize| verdicts.get(index).and_then(Verdict::rating);
+    let (Some(one), Some(other)) = (rating(one), rating(other)) else { return false };
+    if one.measured && other.measured { one.pressure < other.pressure } else { one.crowd < other.crowd }
 }
 
 fn competing(verdicts: &mut [Verdict]) -> impl Iterator<Item = &mut Rating> {

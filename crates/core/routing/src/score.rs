@@ -56,6 +56,10 @@ pub struct Rating {
     pub(crate) ln_score: f64,
     /// How busy it is, for comparison.
     pub(crate) pressure: f64,
+    /// Calls under way for each it takes at a time: all that is known of one that was never called.
+    pub(crate) crowd: f64,
+    /// Whether it was called before, so that `pressure` is measured.
+    pub(crate) measured: bool,
     /// Well enough to be explored.
     pub(crate) healthy: bool,
     /// Takes part in the draw: not a last resort, unless all are.
@@ -108,6 +112,8 @@ impl<'a> Scorer<'a> {
             draw_probability: 0.0,
             ln_score,
             pressure: candidate.load.pressure(expected.seconds / wish.tokens),
+            crowd: candidate.load.crowd(),
+            measured: candidate.load.peak.is_some(),
             healthy: health >= 0.5,
             competes: !candidate.offer.last_resort,
         }

@@ -32,6 +32,7 @@ pub(crate) struct Run {
     span: Span,
     current: usize,
     cause: Cause,
+    past_breakers: bool,
     passage: Option<Passage>,
     gate: Option<Gate>,
     /// An answer has failed the gate already.
@@ -71,6 +72,7 @@ impl Run {
             span,
             current: 0,
             cause: Cause::FirstChoice,
+            past_breakers: planned.past_breakers,
             passage: None,
             gated_once: false,
             log,
@@ -131,7 +133,8 @@ impl Run {
     fn enter(&mut self) {
         let health = self.dependencies.health.clone();
         while let Some(Choice { listed_as, .. }) = self.choice() {
-            if let Some(passage) = health.enter(listed_as) {
+            let anyway = || self.past_breakers.then(|| health.enter_anyway(listed_as));
+            if let Some(passage) = health.enter(listed_as).or_else(anyway) {
                 self.passage = Some(passage);
                 return;
             }

@@ -1,5 +1,6 @@
 //! What this process has seen of each model lately: breakers, latencies, load, and the budget of retries.
 
+use crate::metrics;
 use signalbox_quality::Verdicts;
 use signalbox_resilience::{
     Breaker, BreakerRules, BreakerState, Outcome, PeakEwma, Permit, RetryBudget, RetryRules, SlidingSketch,
@@ -36,6 +37,7 @@ struct Inner {
 
 #[derive(Debug)]
 struct Model {
+    name: ModelRef,
     seen: Mutex<Seen>,
     in_flight: AtomicU32,
 }
@@ -146,7 +148,7 @@ impl SharedHealth {
             return known;
         }
         let mut models = self.0.models.write().unwrap_or_else(PoisonError::into_inner);
-        models.entry(model.clone()).or_insert_with(|| Arc::new(Model::new(now()))).clone()
+        models.entry(model.clone()).or_insert_with(|| Arc::new(Model::new(model.clone(), now()))).clone()
     }
 }
 
@@ -156,7 +158,7 @@ fn to_f64(count: u64) -> f64 {
 }
 
 impl Model {
-    fn new(now: Instant) -> Self {
+    fn new(name: ModelRef, now: Instant) -> Self {
         let seen = Seen {
             breaker: Breaker::new(BreakerRules::default(), now),
             calls: Window::new(now),
@@ -164,7 +166,7 @@ impl Model {
             first_token: SlidingSketch::new(now),
             load: PeakEwma::new(PRIOR_PER_TOKEN, now),
         };
-        Self { seen: Mutex::new(seen), in_flight: AtomicU32::new(0) }
+        Self { name, seen: Mutex::new(seen), in_flight: AtomicU32::new(0) }
     }
 }
 
@@ -212,7 +214,11 @@ impl Passage {
         let Some(permit) = self.permit.take() else { return };
         let mut seen = lock(&self.model.seen);
         seen.calls.record(outcome, now);
+        let before = seen.breaker.state(now);
         seen.breaker.record(permit, outcome, now, rand::random());
+        let after = seen.breaker.state(now);
+        drop(seen);
+        metrics::breaker_moved(&self.model.name, before, after);
     }
 }
 

@@ -1,8 +1,10 @@
 //! Requests as metrics.
 
-use prometheus::{HistogramVec, IntCounterVec};
+use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec};
 use signalbox_api::status::from_status;
 use signalbox_kit::telemetry::metrics;
+use signalbox_resilience::BreakerState;
+use signalbox_types::ModelRef;
 use std::sync::LazyLock;
 use tokio::time::Instant;
 use tonic::Status;
@@ -63,4 +65,33 @@ impl Drop for RequestTimer {
 /// An attempt failed and another follows.
 pub(crate) fn attempt_failed(vendor: &str, reason: &str) {
     FALLBACKS.with_label_values(&[vendor, reason]).inc();
+}
+
+static BREAKER: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_breaker_open",
+        "1 while a model is left alone or recovering because it failed too often.",
+        &["vendor", "model"],
+    )
+});
+
+/// Tells in log and metrics when a breaker opens, lets a share through, or closes.
+pub(crate) fn breaker_moved(model: &ModelRef, before: BreakerState, after: BreakerState) {
+    let gauge = |open| BREAKER.with_label_values(&[&*model.vendor, &*model.model]).set(open);
+    match (before, after) {
+        (BreakerState::Open { .. }, _) => {}
+        (_, BreakerState::Open { left }) => {
+            gauge(1);
+            let seconds = left.as_secs_f64();
+            tracing::warn!(%model, "breaker open: failed too often, left alone for {seconds:.0} s");
+        }
+        (BreakerState::HalfOpen { .. }, BreakerState::Ramp { .. }) => {
+            tracing::info!(%model, "breaker: the probe succeeded, a growing share of calls is let through");
+        }
+        (BreakerState::Ramp { .. }, BreakerState::Closed) => {
+            gauge(0);
+            tracing::info!(%model, "breaker closed: recovered");
+        }
+        _ => {}
+    }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Planned {
     pub(crate) candidates: Vec<Choice>,
     pub(crate) decision: v1::Decision,
     pub(crate) prompt_tokens: u64,
+    /// Only open breakers stood in the way, so they are passed by.
+    pub(crate) past_breakers: bool,
 }
 
 /// A model to try.
@@ -46,7 +48,7 @@ pub(crate) fn make(
         FallbackPolicy::Default => catalog.failover().max_switches as usize + 1,
     };
     let considered = Considered::new(dependencies, catalog, admitted, stream)?;
-    let (plan, candidates) = considered.plan(most);
+    let (plan, candidates, past_breakers) = considered.plan(most);
     let decision = considered.decision(&plan, &candidates, false);
     if plan.order.is_empty() {
         return Err(Box::new(Refused { failure: plan.refusal(&candidates), decision }));
@@ -57,7 +59,8 @@ pub(crate) fn make(
         Some(Choice { model: model.clone(), listed_as: listed_as.clone() })
     };
     let chosen = plan.order.iter().filter_map(choice).collect();
-    Ok(Planned { candidates: chosen, decision, prompt_tokens: considered.needs.prompt_tokens })
+    let prompt_tokens = considered.needs.prompt_tokens;
+    Ok(Planned { candidates: chosen, decision, prompt_tokens, past_breakers })
 }
 
 /// What would be planned, with every factor of every candidate, and the weights.
@@ -67,7 +70,7 @@ pub(crate) fn explain(
     admitted: &Admitted,
 ) -> Result<v1::ExplainRouteResponse, Box<Refused>> {
     let considered = Considered::new(dependencies, catalog, admitted, false)?;
-    let (plan, candidates) = considered.plan(usize::MAX);
+    let (plan, candidates, _) = considered.plan(usize::MAX);
     let weights = plan.weights.named().map(|(name, weight)| (name.to_owned(), weight));
     let decision = considered.decision(&plan, &candidates, true);
     Ok(v1::ExplainRouteResponse { decision: Some(decision), weights: weights.into_iter().collect() })
@@ -109,8 +112,8 @@ impl<'a> Considered<'a> {
     }
 
     /// The plan, and the candidates that its indices mean. When only open breakers stand in the way, they are
-    /// ignored: a doubtful model is better than none.
-    fn plan(&self, most: usize) -> (Plan, Vec<Candidate<'a>>) {
+    /// ignored (and `true` told): a doubtful model is better than none.
+    fn plan(&self, most: usize) -> (Plan, Vec<Candidate<'a>>, bool) {
         let mut candidates = self.candidates();
         let demand = Demand {
             stream: self.stream,
@@ -123,14 +126,14 @@ impl<'a> Considered<'a> {
         let planned = plan(&demand, &candidates, rules, most, rand::random::<f64>);
         let shut_out = |verdict: &Verdict| verdict.exclusion().is_some_and(is_breakers);
         if !planned.order.is_empty() || !planned.verdicts.iter().any(shut_out) {
-            return (planned, candidates);
+            return (planned, candidates, false);
         }
         candidates.iter_mut().for_each(|candidate| candidate.breaker = Breaker::Closed);
-        (plan(&demand, &candidates, rules, most, rand::random::<f64>), candidates)
+        (plan(&demand, &candidates, rules, most, rand::random::<f64>), candidates, true)
     }
 
     fn candidates(&self) -> Vec<Candidate<'a>> {
-        let scored = self.routing.rules != Rules::CATALOGUE_ORDER;
+        let scored = self.is_scored();
         let first_last_resort = self.first_last_resort();
         let candidate = |(index, model): (usize, &'a ModelRef)| {
             let known = self.catalog.model(model);
@@ -174,6 +177,11 @@ impl<'a> Considered<'a> {
         others.map_or(usize::MAX, |last| last + 1)
     }
 
+    /// Whether candidates are compared at all, or keep their listed order.
+    fn is_scored(&self) -> bool {
+        self.routing.rules != Rules::CATALOGUE_ORDER
+    }
+
     fn expected_cost(&self, model: &ModelRef) -> Option<signalbox_types::Money> {
         let request = &self.admitted.request;
         let expected = u64::from(self.routing.expected_tokens);
@@ -197,9 +205,7 @@ impl<'a> Considered<'a> {
                 excluded_reason: verdict.exclusion().map(ToString::to_string).unwrap_or_default(),
                 ..Default::default()
             };
-            if let Some(rating) =
-                verdict.rating().filter(|_| in_full || self.routing.rules != Rules::CATALOGUE_ORDER)
-            {
+            if let Some(rating) = verdict.rating().filter(|_| self.is_scored()) {
                 told.score = rating.score;
                 told.draw_probability = rating.draw_probability;
                 if in_full {

@@ -113,3 +113,13 @@ fn a_selection_that_makes_no_sense_is_refused_by_name() {
     assert_eq!(invalid(4.0, 0.6), "`explore` must be a number from 0 to 0.5");
     assert_eq!(Selection::default().checked(), Ok(Selection::default()));
 }
+
+#[test]
+fn a_model_that_was_never_called_is_tried_though_nobody_knows_its_speed() {
+    let quick = Load { peak: Some(Duration::from_micros(50)), ..Load::default() };
+    let known = Candidate { load: quick, ..candidate() };
+    let selection = Selection::Draw { kappa: 0.0, explore: 0.0 };
+    let counts = firsts(&[known, known, candidate()], &Rules { selection, ..BEST });
+    let share = counts[2] / DRAWS as f64;
+    assert!((0.3..0.37).contains(&share), "drawn blindly a third of the time, not {share}");
+}
