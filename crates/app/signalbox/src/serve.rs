@@ -85,7 +85,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let running = shard::start(&shared, connections.shards(), grpc, &health_server, &drain)?;
     let background = [
         tokio::spawn(telemetry_http(&http, &readiness)?),
-        tokio::spawn(state::publish_health(health, readiness.clone(), shared.roles.clone())),
+        tokio::spawn(state::publish_health(health, readiness.clone(), shared.roles.clone(), drain.clone())),
         tokio::spawn(state::follow_config(shared.clone(), connections)),
         tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
     ];
@@ -95,7 +95,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     tracing::info!(signal, "draining: no new calls, those under way are finished");
     readiness.set("process", Err("draining".to_owned()));
     drain.cancel();
-    let finished = running.join().await;
+    let finished = tokio::select! {
+        finished = running.join() => finished,
+        _ = stop_signal() => Err("stopped by a second signal; calls under way were cut".to_owned()),
+    };
     // Not before: whoever watches the process sees it drain.
     background.iter().for_each(tokio::task::JoinHandle::abort);
     if let Some(exporting) = exporting {

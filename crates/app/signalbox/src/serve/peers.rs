@@ -11,6 +11,8 @@ use tonic::{Request, Status};
 
 /// How often the adapters are asked.
 const EVERY: Duration = Duration::from_secs(1);
+/// So many unanswered questions in a row mean that no adapter is in reach.
+const MISSES: u32 = 3;
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_millis(800);
 
@@ -31,9 +33,15 @@ pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
         Err(problem) => return readiness.set("adapter", Err(problem)),
     };
     let mut client = AdminServiceClient::new(hop);
-    let mut in_reach = None;
+    let (mut in_reach, mut misses) = (None, 0);
     loop {
         let heard = ask(&mut client).await.map(|vendors| shared.vendors.set(vendors)).map_err(told);
+        misses = if heard.is_ok() { 0 } else { misses + 1 };
+        // A single miss may be one stuck replica of several.
+        if (1..MISSES).contains(&misses) && in_reach == Some(true) {
+            tokio::time::sleep(EVERY).await;
+            continue;
+        }
         log_change(&mut in_reach, &heard);
         readiness.set("adapter", heard);
         tokio::time::sleep(EVERY).await;

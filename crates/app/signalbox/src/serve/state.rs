@@ -14,7 +14,9 @@ use std::{
     io::{self, Write},
     net::{SocketAddr, TcpListener},
     sync::{Arc, LazyLock},
+    time::Duration,
 };
+use tokio_util::sync::CancellationToken;
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 static CONFIG_INFO: LazyLock<IntGaugeVec> = LazyLock::new(|| {
@@ -73,29 +75,48 @@ pub(crate) fn announce(
     let _nobody_reads = writeln!(io::stdout().lock(), "{line}");
 }
 
+/// How long watchers of a draining process may take to hear that it no longer serves.
+const GOODBYE: Duration = Duration::from_millis(500);
+
 /// Tells readiness through the gRPC health service whenever it changes.
-pub(crate) async fn publish_health(health: HealthReporter, readiness: Readiness, roles: Vec<Role>) {
+pub(crate) async fn publish_health(
+    health: HealthReporter,
+    readiness: Readiness,
+    roles: Vec<Role>,
+    drain: CancellationToken,
+) {
     let mut watch = readiness.watch();
-    loop {
+    while !drain.is_cancelled() {
         let ready = *watch.borrow_and_update();
         tell_health(&health, ready, &roles).await;
-        if watch.changed().await.is_err() {
-            return;
+        tokio::select! {
+            _ = watch.changed() => {}
+            () = drain.cancelled() => {}
         }
+    }
+    tell_health(&health, false, &roles).await;
+    // Who watches hears that, and then the end: an open watch must not hold the drain to its last second.
+    tokio::time::sleep(GOODBYE).await;
+    for name in names(&roles) {
+        health.clone().clear_service_status(name).await;
     }
 }
 
 /// Sets the health of the process and of each of its services.
 pub(crate) async fn tell_health(health: &HealthReporter, ready: bool, roles: &[Role]) {
     let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
-    health.set_service_status("", status).await;
-    for role in roles {
-        let name = match role {
-            Role::Router => router_service_server::SERVICE_NAME,
-            Role::Adapter => provider_service_server::SERVICE_NAME,
-        };
+    for name in names(roles) {
         health.set_service_status(name, status).await;
     }
+}
+
+/// The process, and each of its services, as the health service names them.
+fn names(roles: &[Role]) -> impl Iterator<Item = &'static str> {
+    let service = |role: &Role| match role {
+        Role::Router => router_service_server::SERVICE_NAME,
+        Role::Adapter => provider_service_server::SERVICE_NAME,
+    };
+    std::iter::once("").chain(roles.iter().map(service))
 }
 
 /// Reloads the configuration when its file changes and, where vendors are called from here, connects to them anew.
@@ -135,7 +156,7 @@ fn adopt(shared: &Shared, settings: &[VendorSettings]) {
 
 /// Keeps metrics of state up to date by looking from time to time: failed reloads do not notify.
 async fn report(config: &ConfigHandle, bulkheads: &Bulkheads) {
-    let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
+    let mut ticks = tokio::time::interval(Duration::from_secs(1));
     loop {
         ticks.tick().await;
         bulkheads.publish();
