@@ -180,6 +180,8 @@ async fn a_vendor_that_keeps_failing_is_left_alone_unless_there_is_no_other(topo
         assert!(shut.excluded_reason.contains("failed too often"), "{shut:?}");
     }
     assert_eq!(world.calls(Vendor::Openai).len(), before);
+    let shown = world.signalbox.metrics().await.sum("signalbox_breaker_open", &[("vendor", "openai")]);
+    assert!((shown - 1.0).abs() < f64::EPSILON && world.signalbox.log().contains("breaker open"));
     world.vendors.clear_faults();
     let only = ask(&mut client, Mode::Unary, request("openai/gpt-6-luna", "Hello?")).await.unwrap();
     assert_eq!(only.attempts(), ["openai"]);

@@ -93,6 +93,18 @@ async fn told_to_stop_it_finishes_what_it_began_and_takes_nothing_new(topology: 
     assert!(status.success(), "{status}");
 }
 
+async fn a_watcher_hears_of_the_drain_and_does_not_hold_it_up(topology: Topology) {
+    let mut world = World::start(topology, json!({})).await;
+    let mut health = HealthClient::new(world.signalbox.router.channel());
+    let mut watched = health.watch(HealthCheckRequest::default()).await.unwrap().into_inner();
+    assert_eq!(watched.message().await.unwrap().unwrap().status(), ServingStatus::Serving);
+    let told = Instant::now();
+    world.signalbox.router.terminate();
+    assert_eq!(watched.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
+    assert!(world.signalbox.router.ended().await.success());
+    assert!(told.elapsed() < Duration::from_secs(15), "half of the drain's thirty seconds");
+}
+
 async fn a_killed_process_serves_again_once_restarted(topology: Topology) {
     let mut world = World::start(topology, json!({})).await;
     ask(&mut world.client(), Mode::Unary, request("fast", "Hello?")).await.unwrap();
@@ -170,6 +182,7 @@ async fn requests_are_counted(topology: Topology) {
 both_topologies!(
     it_is_healthy_and_explains_itself,
     told_to_stop_it_finishes_what_it_began_and_takes_nothing_new,
+    a_watcher_hears_of_the_drain_and_does_not_hold_it_up,
     a_killed_process_serves_again_once_restarted,
     a_change_of_the_file_takes_effect_and_a_bad_one_changes_nothing,
     a_vendors_address_can_be_changed_while_running,

@@ -127,8 +127,17 @@ fn timeout(timeout: Option<prost_types::Duration>, violations: &mut Violations) 
     duration
 }
 
-/// An embedding request from the wire, with its model.
-pub fn embed_request_from_proto(wire: v1::EmbedRequest) -> Result<(ModelSelector, EmbedRequest), Failure> {
+/// An embedding request from the wire.
+pub fn embed_request_from_proto(wire: v1::EmbedRequest) -> Result<EmbedRequest, Failure> {
+    check_embed_request(&wire)?;
+    Ok(EmbedRequest {
+        inputs: wire.inputs,
+        dimensions: wire.dimensions.and_then(|length| u32::try_from(length).ok()),
+    })
+}
+
+/// Checks an embedding request without taking its texts; gives the model it names.
+pub fn check_embed_request(wire: &v1::EmbedRequest) -> Result<ModelSelector, Failure> {
     let mut violations = Violations::default();
     let count = wire.inputs.len();
     violations.check(
@@ -139,12 +148,20 @@ pub fn embed_request_from_proto(wire: v1::EmbedRequest) -> Result<(ModelSelector
     for (index, input) in wire.inputs.iter().enumerate() {
         violations.check(!input.is_empty(), || format!("inputs[{index}]"), || "is empty");
     }
-    check_label("tenant_id", &wire.tenant_id, 128, &mut violations);
-    check_label("request_id", &wire.request_id, 128, &mut violations);
+    let labels = [
+        ("tenant_id", &wire.tenant_id, 128),
+        ("scene", &wire.scene, 128),
+        ("reference", &wire.reference, 512),
+        ("request_id", &wire.request_id, 128),
+    ];
+    for (field, value, most) in labels {
+        check_label(field, value, most, &mut violations);
+    }
+    timeout(wire.timeout, &mut violations);
+    options::positive(wire.dimensions, "dimensions", &mut violations);
     let model = selector(&wire.model, &mut violations);
-    let dimensions = options::positive(wire.dimensions, "dimensions", &mut violations);
     violations.into_result()?;
-    Ok((model, EmbedRequest { inputs: wire.inputs, dimensions }))
+    Ok(model)
 }
 
 /// A request on the wire, for the next hop.

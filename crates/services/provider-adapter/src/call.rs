@@ -56,7 +56,7 @@ impl Call {
             lane: Lane::Interactive,
             ..GenerateRequest::default()
         };
-        let (_, embed) = convert::embed_request_from_proto(wire_request)?;
+        let embed = convert::embed_request_from_proto(wire_request)?;
         let timeout = wire.timeout.and_then(convert::duration_from_proto);
         let mut call = Self::to(dependencies, wire.target, Capability::Embeddings, request, timeout)?;
         call.operation = "embeddings";

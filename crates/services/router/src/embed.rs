@@ -12,6 +12,7 @@ use signalbox_kit::{
     telemetry::trace::Span,
 };
 use signalbox_pricing::Day;
+use signalbox_resilience::{Attempts, FailoverRules, Next};
 use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -32,43 +33,57 @@ pub(crate) async fn embed(
     if wire.request_id.is_empty() {
         wire.request_id = Uuid::now_v7().to_string();
     }
-    let (selector, _) =
-        convert::embed_request_from_proto(wire.clone()).map_err(|failure| to_status(&failure))?;
+    let selector = convert::check_embed_request(&wire).map_err(|failure| to_status(&failure))?;
     let catalog = dependencies.config.catalog();
     let model =
         choose(dependencies, &catalog, selector, &wire.tenant_id).map_err(|failure| to_status(&failure))?;
     let wanted = wire.timeout.and_then(convert::duration_from_proto);
     let timeout = [wanted, grpc_timeout].into_iter().flatten().min();
     let mut log = RouteLog::for_embedding(wire.request_id.clone(), started, &model, catalog.version());
-    let retries = catalog.failover().max_same_vendor_retries;
+    let mut attempts = Attempts::new(rules(&catalog), vec![model.vendor.clone()]);
     let mut cause = v1::attempt::Cause::FirstChoice;
-    for attempt in 0.. {
-        let request =
-            request(&wire, &model, timeout.map(|timeout| timeout.saturating_sub(started.elapsed())), span);
-        let status = match adapter.invoke_embedding(request).await {
-            Ok(answer) => {
-                let answer = answer.into_inner();
-                let served = log.served(&model, cause, answer.facts.unwrap_or_default());
-                return Ok(v1::EmbedResponse {
-                    request_id: wire.request_id,
-                    embeddings: answer.embeddings,
-                    usage: Some(served.usage),
-                    cost: Some(served.cost),
-                    route: Some(served.route),
-                });
-            }
+    dependencies.health.on_request();
+    loop {
+        let left = timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+        let status = match adapter.invoke_embedding(request(&wire, &model, left, span)).await {
+            Ok(answer) => return Ok(whole(wire.request_id, answer.into_inner(), log, &model, cause)),
             Err(status) => status,
         };
         let failure = from_status(&status);
         log.failed(&model, cause, &failure, &status);
-        let may_retry = failure.reason.retry_same_vendor() || failure.reason == ErrorReason::Unavailable;
-        if attempt >= retries || !may_retry {
-            return Err(log.failure(&failure));
+        let left = timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+        match attempts.after(&failure, false, left, || dependencies.health.may_retry()) {
+            Next::Retry { after } => tokio::time::sleep(after).await,
+            // There is one candidate, so there is none to switch to.
+            Next::Switch { .. } | Next::Stop => return Err(log.failure(&failure)),
         }
         cause = v1::attempt::Cause::Retry;
-        tokio::time::sleep(catalog.failover().quick_retry_delay.0).await;
     }
-    Err(to_status(&Failure::new(ErrorReason::Internal, "attempts ended without an outcome")))
+}
+
+fn rules(catalog: &Catalog) -> FailoverRules {
+    let failover = catalog.failover();
+    FailoverRules {
+        quick_retry_delay: failover.quick_retry_delay.0,
+        max_same_vendor_retries: failover.max_same_vendor_retries,
+    }
+}
+
+fn whole(
+    request_id: String,
+    answer: v1::InvokeEmbeddingResponse,
+    log: RouteLog,
+    model: &ModelRef,
+    cause: v1::attempt::Cause,
+) -> v1::EmbedResponse {
+    let served = log.served(model, cause, answer.facts.unwrap_or_default());
+    v1::EmbedResponse {
+        request_id,
+        embeddings: answer.embeddings,
+        usage: Some(served.usage),
+        cost: Some(served.cost),
+        route: Some(served.route),
+    }
 }
 
 fn request(
