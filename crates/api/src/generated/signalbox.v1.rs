@@ -505,6 +505,9 @@ pub struct Route {
     /// All attempts together.
     #[prost(message, optional, tag = "12")]
     pub total_cost: ::core::option::Option<Cost>,
+    /// What the tenant's content policy found in prompt and answer.
+    #[prost(message, repeated, tag = "13")]
+    pub content_findings: ::prost::alloc::vec::Vec<ContentFinding>,
 }
 impl ::prost::Name for Route {
     const NAME: &'static str = "Route";
@@ -514,6 +517,105 @@ impl ::prost::Name for Route {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/signalbox.v1.Route".into()
+    }
+}
+/// What a rule of a content policy found.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ContentFinding {
+    /// Name of the rule.
+    #[prost(string, tag = "1")]
+    pub rule: ::prost::alloc::string::String,
+    /// What was done.
+    #[prost(enumeration = "content_finding::Action", tag = "2")]
+    pub action: i32,
+    /// Where it was.
+    #[prost(enumeration = "content_finding::Place", tag = "3")]
+    pub place: i32,
+    /// How often.
+    #[prost(uint32, tag = "4")]
+    pub count: u32,
+}
+/// Nested message and enum types in `ContentFinding`.
+pub mod content_finding {
+    /// What a rule does.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Action {
+        /// Not said.
+        Unspecified = 0,
+        /// Told here, and nothing else.
+        Flag = 1,
+        /// Replaced in the text.
+        Redact = 2,
+        /// Refused.
+        Block = 3,
+    }
+    impl Action {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "ACTION_UNSPECIFIED",
+                Self::Flag => "ACTION_FLAG",
+                Self::Redact => "ACTION_REDACT",
+                Self::Block => "ACTION_BLOCK",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "ACTION_UNSPECIFIED" => Some(Self::Unspecified),
+                "ACTION_FLAG" => Some(Self::Flag),
+                "ACTION_REDACT" => Some(Self::Redact),
+                "ACTION_BLOCK" => Some(Self::Block),
+                _ => None,
+            }
+        }
+    }
+    /// Where it was.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Place {
+        /// Not said.
+        Unspecified = 0,
+        /// In what was asked.
+        Input = 1,
+        /// In the answer.
+        Output = 2,
+    }
+    impl Place {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "PLACE_UNSPECIFIED",
+                Self::Input => "PLACE_INPUT",
+                Self::Output => "PLACE_OUTPUT",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "PLACE_UNSPECIFIED" => Some(Self::Unspecified),
+                "PLACE_INPUT" => Some(Self::Input),
+                "PLACE_OUTPUT" => Some(Self::Output),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for ContentFinding {
+    const NAME: &'static str = "ContentFinding";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ContentFinding".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ContentFinding".into()
     }
 }
 /// One vendor call.
@@ -621,6 +723,15 @@ pub struct Decision {
     /// Version of the catalogue used.
     #[prost(string, tag = "3")]
     pub catalog_version: ::prost::alloc::string::String,
+    /// Task type whose policy applied: the request's own, or the one found for it; empty where none did.
+    #[prost(string, tag = "4")]
+    pub task_type: ::prost::alloc::string::String,
+    /// What deserves to be known beside: a policy found by temperature, breakers passed by, a ceiling not held.
+    #[prost(string, repeated, tag = "5")]
+    pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Weights of the score by factor name; empty where models are tried in their listed order.
+    #[prost(map = "string, double", tag = "6")]
+    pub weights: ::std::collections::HashMap<::prost::alloc::string::String, f64>,
 }
 impl ::prost::Name for Decision {
     const NAME: &'static str = "Decision";
@@ -654,6 +765,49 @@ pub struct Candidate {
     /// Probability of being drawn first. Of two that are drawn the less busy one is tried first.
     #[prost(double, tag = "6")]
     pub draw_probability: f64,
+    /// Whether it is among the first choices, comes after all of those, or after all others.
+    #[prost(enumeration = "candidate::Standing", tag = "7")]
+    pub standing: i32,
+}
+/// Nested message and enum types in `Candidate`.
+pub mod candidate {
+    /// When a candidate's turn comes, whatever its score.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Standing {
+        /// Not said.
+        Unspecified = 0,
+        /// Drawn among the first.
+        Preferred = 1,
+        /// Tried after every preferred one.
+        Secondary = 2,
+        /// Tried last: the self-hosted models at the end of a list.
+        LastResort = 3,
+    }
+    impl Standing {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STANDING_UNSPECIFIED",
+                Self::Preferred => "STANDING_PREFERRED",
+                Self::Secondary => "STANDING_SECONDARY",
+                Self::LastResort => "STANDING_LAST_RESORT",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STANDING_UNSPECIFIED" => Some(Self::Unspecified),
+                "STANDING_PREFERRED" => Some(Self::Preferred),
+                "STANDING_SECONDARY" => Some(Self::Secondary),
+                "STANDING_LAST_RESORT" => Some(Self::LastResort),
+                _ => None,
+            }
+        }
+    }
 }
 impl ::prost::Name for Candidate {
     const NAME: &'static str = "Candidate";
@@ -1566,7 +1720,7 @@ pub struct ExplainRouteResponse {
     /// The decision, with every candidate, also the excluded ones.
     #[prost(message, optional, tag = "1")]
     pub decision: ::core::option::Option<Decision>,
-    /// Weights of the score by factor name.
+    /// Weights of the score by factor name; as Decision.weights.
     #[prost(map = "string, double", tag = "2")]
     pub weights: ::std::collections::HashMap<::prost::alloc::string::String, f64>,
 }
@@ -2603,6 +2757,9 @@ pub struct InvokeModelRequest {
     /// Time for this attempt. The vendor entry's own limits apply too.
     #[prost(message, optional, tag = "3")]
     pub timeout: ::core::option::Option<::prost_types::Duration>,
+    /// What to do to this call on purpose, for a drill. Refused unless `drills.enabled` is set where the call is made.
+    #[prost(message, optional, tag = "4")]
+    pub fault: ::core::option::Option<Fault>,
 }
 impl ::prost::Name for InvokeModelRequest {
     const NAME: &'static str = "InvokeModelRequest";
@@ -2612,6 +2769,42 @@ impl ::prost::Name for InvokeModelRequest {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/signalbox.v1.InvokeModelRequest".into()
+    }
+}
+/// A fault made on purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Fault {
+    /// Exactly one. Required.
+    #[prost(oneof = "fault::Fault", tags = "1, 2, 3, 4")]
+    pub fault: ::core::option::Option<fault::Fault>,
+}
+/// Nested message and enum types in `Fault`.
+pub mod fault {
+    /// Exactly one. Required.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Fault {
+        /// The vendor seems to answer with this HTTP status, 400 to 599, and is not called.
+        #[prost(uint32, tag = "1")]
+        Status(u32),
+        /// The vendor is slower by this much.
+        #[prost(message, tag = "2")]
+        Delay(::prost_types::Duration),
+        /// A stream breaks off after this many events with content. A whole answer breaks off, too.
+        #[prost(uint32, tag = "3")]
+        CutAfterTokens(u32),
+        /// A stream trickles with this pause before each event. A whole answer is late by one pause.
+        #[prost(message, tag = "4")]
+        Trickle(::prost_types::Duration),
+    }
+}
+impl ::prost::Name for Fault {
+    const NAME: &'static str = "Fault";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Fault".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Fault".into()
     }
 }
 /// What one vendor call gave.
@@ -2667,6 +2860,13 @@ pub struct CallFacts {
     /// The vendor is simulated.
     #[prost(bool, tag = "8")]
     pub simulated: bool,
+    /// Share of the vendor's quota that is left, 0 to 1, of the scarcest kind, by the headers of its answer.
+    #[prost(double, optional, tag = "9")]
+    pub quota_left: ::core::option::Option<f64>,
+    /// The stream trickled: it stayed below the floor of `slow_stream` for its whole window. Counts as a failure of the
+    /// vendor's health although it answered.
+    #[prost(bool, tag = "10")]
+    pub slow: bool,
 }
 impl ::prost::Name for CallFacts {
     const NAME: &'static str = "CallFacts";
@@ -2850,79 +3050,50 @@ impl ::prost::Name for WatchHealthRequest {
         "/signalbox.v1.WatchHealthRequest".into()
     }
 }
-/// Health of one vendor and model.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+/// What one adapter has seen of one vendor and model lately. The last report of each adapter counts; reports of several
+/// adapters are merged by adding counts and sketches. It comes when a call has ended and at least every ten seconds, at
+/// most once a second for each model.
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WatchHealthResponse {
-    /// Whose health.
+    /// Whose health. Required.
     #[prost(message, optional, tag = "1")]
     pub target: ::core::option::Option<Target>,
-    /// Length of the window measured.
-    #[prost(message, optional, tag = "2")]
+    /// Who saw it: the adapter process, unique among those that run. Required.
+    #[prost(string, tag = "2")]
+    pub adapter_id: ::prost::alloc::string::String,
+    /// Length of the window that the counts are from.
+    #[prost(message, optional, tag = "3")]
     pub window: ::core::option::Option<::prost_types::Duration>,
-    /// Calls in it.
-    #[prost(uint64, tag = "3")]
-    pub calls: u64,
-    /// Of these, calls that failed by the vendor's fault.
+    /// Calls in it that ended well or badly; cancelled and rate limited ones are neither.
     #[prost(uint64, tag = "4")]
+    pub calls: u64,
+    /// Of these, calls that failed by the vendor's fault, timeouts and trickling streams among them.
+    #[prost(uint64, tag = "5")]
     pub failures: u64,
     /// Of these, timeouts.
-    #[prost(uint64, tag = "5")]
+    #[prost(uint64, tag = "6")]
     pub timeouts: u64,
-    /// Latency sketch, mergeable; its encoding is documented with the sketch.
-    #[prost(bytes = "bytes", tag = "6")]
+    /// Sketch of the time of whole answers per token, mergeable; its encoding is documented with the sketch.
+    #[prost(bytes = "bytes", tag = "7")]
     pub latency_sketch: ::prost::bytes::Bytes,
     /// Sketch of the time to first token.
-    #[prost(bytes = "bytes", tag = "7")]
+    #[prost(bytes = "bytes", tag = "8")]
     pub time_to_first_token_sketch: ::prost::bytes::Bytes,
-    /// State of the breaker.
-    #[prost(enumeration = "watch_health_response::BreakerState", tag = "8")]
-    pub breaker: i32,
-    /// The vendor asked not to be called before this much time has passed.
-    #[prost(message, optional, tag = "9")]
-    pub retry_after: ::core::option::Option<::prost_types::Duration>,
     /// Calls under way now.
-    #[prost(uint32, tag = "10")]
+    #[prost(uint32, tag = "9")]
     pub in_flight: u32,
-}
-/// Nested message and enum types in `WatchHealthResponse`.
-pub mod watch_health_response {
-    /// State of a breaker.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-    #[repr(i32)]
-    pub enum BreakerState {
-        /// Not said.
-        Unspecified = 0,
-        /// Calls pass.
-        Closed = 1,
-        /// No call passes.
-        Open = 2,
-        /// One probe passes, then a growing share.
-        HalfOpen = 3,
-    }
-    impl BreakerState {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-        pub fn as_str_name(&self) -> &'static str {
-            match self {
-                Self::Unspecified => "BREAKER_STATE_UNSPECIFIED",
-                Self::Closed => "BREAKER_STATE_CLOSED",
-                Self::Open => "BREAKER_STATE_OPEN",
-                Self::HalfOpen => "BREAKER_STATE_HALF_OPEN",
-            }
-        }
-        /// Creates an enum from field names used in the ProtoBuf definition.
-        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-            match value {
-                "BREAKER_STATE_UNSPECIFIED" => Some(Self::Unspecified),
-                "BREAKER_STATE_CLOSED" => Some(Self::Closed),
-                "BREAKER_STATE_OPEN" => Some(Self::Open),
-                "BREAKER_STATE_HALF_OPEN" => Some(Self::HalfOpen),
-                _ => None,
-            }
-        }
-    }
+    /// The vendor asked not to be called before this much time has passed.
+    #[prost(message, optional, tag = "10")]
+    pub retry_after: ::core::option::Option<::prost_types::Duration>,
+    /// CallFacts.quota_left of the last answer that told it, within a minute.
+    #[prost(double, optional, tag = "11")]
+    pub quota_left: ::core::option::Option<f64>,
+    /// For how long it has been asked without serving a single call; unset while it serves or is not asked.
+    #[prost(message, optional, tag = "12")]
+    pub unserved_for: ::core::option::Option<::prost_types::Duration>,
+    /// How long ago a call was last served; unset where none was.
+    #[prost(message, optional, tag = "13")]
+    pub served_ago: ::core::option::Option<::prost_types::Duration>,
 }
 impl ::prost::Name for WatchHealthResponse {
     const NAME: &'static str = "WatchHealthResponse";
@@ -3733,7 +3904,7 @@ impl ::prost::Name for ListDrillsResponse {
         "/signalbox.v1.ListDrillsResponse".into()
     }
 }
-/// Faults injected on purpose, for a while.
+/// Faults injected on purpose, for a while, into calls that this router process makes. It ends by itself.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Drill {
     /// Its name, made up at the start.
@@ -3745,9 +3916,9 @@ pub struct Drill {
     /// Only calls of this tenant; empty for all.
     #[prost(string, tag = "3")]
     pub tenant_id: ::prost::alloc::string::String,
-    /// What happens to them.
+    /// What happens to them. Required.
     #[prost(message, optional, tag = "4")]
-    pub fault: ::core::option::Option<drill::Fault>,
+    pub fault: ::core::option::Option<Fault>,
     /// Share of the calls hit, above 0 to 1.
     #[prost(double, tag = "5")]
     pub share: f64,
@@ -3763,45 +3934,12 @@ pub struct Drill {
     /// When it started.
     #[prost(message, optional, tag = "9")]
     pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Ends after this many calls were hit; 0 for no such limit.
+    #[prost(uint64, tag = "10")]
+    pub max_calls: u64,
 }
 /// Nested message and enum types in `Drill`.
 pub mod drill {
-    /// What happens to a call.
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-    pub struct Fault {
-        /// Exactly one. Required.
-        #[prost(oneof = "fault::Fault", tags = "1, 2, 3, 4")]
-        pub fault: ::core::option::Option<fault::Fault>,
-    }
-    /// Nested message and enum types in `Fault`.
-    pub mod fault {
-        /// Exactly one. Required.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
-        pub enum Fault {
-            /// The vendor answers with this HTTP status.
-            #[prost(uint32, tag = "1")]
-            Status(u32),
-            /// The vendor is slower by this much.
-            #[prost(message, tag = "2")]
-            Delay(::prost_types::Duration),
-            /// A stream breaks off after this many tokens.
-            #[prost(uint32, tag = "3")]
-            CutAfterTokens(u32),
-            /// A stream trickles with this pause between tokens.
-            #[prost(message, tag = "4")]
-            Trickle(::prost_types::Duration),
-        }
-    }
-    impl ::prost::Name for Fault {
-        const NAME: &'static str = "Fault";
-        const PACKAGE: &'static str = "signalbox.v1";
-        fn full_name() -> ::prost::alloc::string::String {
-            "signalbox.v1.Drill.Fault".into()
-        }
-        fn type_url() -> ::prost::alloc::string::String {
-            "/signalbox.v1.Drill.Fault".into()
-        }
-    }
     /// What came of a drill.
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Verdict {
@@ -3817,9 +3955,15 @@ pub mod drill {
         /// Where the calls hit went instead: requests by `vendor/model`.
         #[prost(map = "string, uint64", tag = "4")]
         pub served_by: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
-        /// Whether users would not have noticed.
+        /// Whether users would not have noticed: no client error, and the added latency within what a failover may cost.
         #[prost(bool, tag = "5")]
         pub passed: bool,
+        /// Requests of which at least one call was hit.
+        #[prost(uint64, tag = "6")]
+        pub requests_hit: u64,
+        /// Why it passed or not, in a sentence.
+        #[prost(string, tag = "7")]
+        pub summary: ::prost::alloc::string::String,
     }
     impl ::prost::Name for Verdict {
         const NAME: &'static str = "Verdict";
@@ -4434,7 +4578,7 @@ impl ::prost::Name for RouteFailure {
     }
 }
 /// Added to the details of a failed vendor call between adapter and router: how far it got.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CallFailure {
     /// HTTP status of the vendor; 0 where there was none.
     #[prost(uint32, tag = "1")]
@@ -4457,6 +4601,9 @@ pub struct CallFailure {
     /// The vendor is simulated.
     #[prost(bool, tag = "7")]
     pub simulated: bool,
+    /// CallFacts.quota_left, where the vendor told it.
+    #[prost(double, optional, tag = "8")]
+    pub quota_left: ::core::option::Option<f64>,
 }
 impl ::prost::Name for CallFailure {
     const NAME: &'static str = "CallFailure";

@@ -134,6 +134,8 @@ impl Meter {
             vendor_request_id,
             adjustments: convert::adjustments_to_proto(adjustments),
             simulated: self.simulated,
+            quota_left: None,
+            slow: false,
         }
     }
 
@@ -150,6 +152,7 @@ impl Meter {
             cost: Some(self.cost_to_proto(cost)),
             latency: Some(convert::duration_to_proto(latency)),
             simulated: self.simulated,
+            quota_left: None,
         };
         status::to_status_with(failure, vec![status::any(&detail)])
     }

@@ -127,7 +127,7 @@ impl ProviderService for Adapter {
         request: Request<v1::CountTokensRequest>,
     ) -> Result<Response<v1::CountTokensResponse>, Status> {
         let v1::CountTokensRequest { target, request } = request.into_inner();
-        let invoke = v1::InvokeModelRequest { target, request, timeout: None };
+        let invoke = v1::InvokeModelRequest { target, request, timeout: None, fault: None };
         let call = Call::prepare(&self.dependencies, invoke, false).map_err(|failure| to_status(&failure))?;
         let counted = call.vendor.count_tokens(call.target(), &call.request.prompt).await;
         let (tokens, source) = match counted.map_err(|failure| to_status(&failure))? {

@@ -120,6 +120,7 @@ impl Run {
             target,
             request: Some(self.wire.clone()),
             timeout: timeout.map(convert::duration_to_proto),
+            fault: None,
         };
         let mut request = Request::new(message);
         if let Some(left) = left {

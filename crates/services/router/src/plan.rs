@@ -222,6 +222,7 @@ impl<'a> Considered<'a> {
             requested: requested(&self.admitted.request),
             candidates: plan.order.iter().copied().chain(excluded).filter_map(told).collect(),
             catalog_version: self.catalog.version().to_owned(),
+            ..Default::default()
         }
     }
 }

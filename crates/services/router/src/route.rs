@@ -44,6 +44,7 @@ impl RouteLog {
             requested: format!("model:{model}"),
             candidates: vec![candidate],
             catalog_version: catalog.to_owned(),
+            ..Default::default()
         };
         Self { request_id, started, decision, attempts: Vec::with_capacity(1) }
     }

@@ -116,8 +116,12 @@ mod tests {
     }
 
     fn answer(candidates: Vec<v1::Candidate>) -> v1::ExplainRouteResponse {
-        let decision =
-            v1::Decision { requested: "alias:smart".into(), candidates, catalog_version: "00ff".into() };
+        let decision = v1::Decision {
+            requested: "alias:smart".into(),
+            candidates,
+            catalog_version: "00ff".into(),
+            ..Default::default()
+        };
         let weights = named([("quota", 0.05), ("cost", 0.7), ("latency", 0.25)]).collect();
         v1::ExplainRouteResponse { decision: Some(decision), weights }
     }
