@@ -3,7 +3,12 @@
 //! Services know these; connectors implement them; `wire(config)` in the app brings the two together.
 
 mod usage;
+mod usage_bus;
+mod usage_log;
+pub mod usage_store;
 mod vendor;
 
 pub use usage::{CallOutcome, CallRecord, UsageSink};
+pub use usage_bus::{BusAway, DeadLetters, Delivery, Letter, Replay, UsageBus};
+pub use usage_log::{Entry, LogFull, OpenAccount, Outbox, Position, UsageLog};
 pub use vendor::{AnswerStream, BoxAnswerStream, VendorApi, VendorReply, VendorTarget};

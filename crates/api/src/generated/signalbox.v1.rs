@@ -2899,7 +2899,7 @@ impl ::prost::Name for StreamInvokeModelRequest {
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StreamInvokeModelResponse {
     /// What happened.
-    #[prost(oneof = "stream_invoke_model_response::Event", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "stream_invoke_model_response::Event", tags = "1, 2, 3, 4, 5")]
     pub event: ::core::option::Option<stream_invoke_model_response::Event>,
 }
 /// Nested message and enum types in `StreamInvokeModelResponse`.
@@ -2919,6 +2919,9 @@ pub mod stream_invoke_model_response {
         /// The end.
         #[prost(message, tag = "4")]
         Done(super::InvokeDone),
+        /// What the vendor has reported so far. Never before the first content; kept for the case that the call is given up.
+        #[prost(message, tag = "5")]
+        UsageSoFar(super::TokenUsage),
     }
 }
 impl ::prost::Name for StreamInvokeModelResponse {
@@ -7182,8 +7185,8 @@ pub mod usage_service_client {
     use tonic::codegen::*;
     /// What was used, by whom, for what and at what cost.
     ///
-    /// A key sees its own tenant; an admin key sees all. Windows are half open: `start_time` is in, `end_time` is not.
-    /// Buckets of time are in UTC. Events are visible here within seconds of the request's end.
+    /// A key sees its own tenant; an admin key sees all. A request counts when it ends, for its cost is known then. Windows
+    /// are half open: `start_time` is in, `end_time` is not. Buckets of time are in UTC. Events are visible here within seconds of the request's end.
     #[derive(Debug, Clone)]
     pub struct UsageServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -7468,8 +7471,8 @@ pub mod usage_service_server {
     }
     /// What was used, by whom, for what and at what cost.
     ///
-    /// A key sees its own tenant; an admin key sees all. Windows are half open: `start_time` is in, `end_time` is not.
-    /// Buckets of time are in UTC. Events are visible here within seconds of the request's end.
+    /// A key sees its own tenant; an admin key sees all. A request counts when it ends, for its cost is known then. Windows
+    /// are half open: `start_time` is in, `end_time` is not. Buckets of time are in UTC. Events are visible here within seconds of the request's end.
     #[derive(Debug)]
     pub struct UsageServiceServer<T> {
         inner: Arc<T>,

@@ -62,6 +62,7 @@ impl AnswerStream {
                 Ok(Event::ToolCallDelta(delta))
             }
             CallEvent::ReasoningDelta(delta) => Ok(Event::ReasoningDelta(delta)),
+            CallEvent::UsageSoFar(_) => return None,
             CallEvent::Done(done) => return self.open.take().map(|open| open.end(done).map(Event::Done)),
         })
     }

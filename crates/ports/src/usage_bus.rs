@@ -1,0 +1,106 @@
+//! What brings accounts from the processes that write them to those that store them.
+
+use signalbox_api::v1::dead_letter::Reason;
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
+
+/// The reading end of the bus, one for each ingester. Deliveries that are not acknowledged come again.
+#[async_trait::async_trait]
+pub trait UsageBus: Send + fmt::Debug {
+    /// Up to `most` deliveries: as soon as that many are there, else what has come when `patience` is over.
+    ///
+    /// # Errors
+    /// The bus is away.
+    async fn receive(&mut self, most: usize, patience: Duration) -> Result<Vec<Delivery>, BusAway>;
+
+    /// These are stored and need not come again.
+    ///
+    /// # Errors
+    /// The bus is away; they come again, marked so.
+    async fn acknowledge(&mut self, sequences: &[u64]) -> Result<(), BusAway>;
+
+    /// These are still being worked on: they must not be given to another ingester yet.
+    ///
+    /// # Errors
+    /// The bus is away.
+    async fn extend(&mut self, sequences: &[u64]) -> Result<(), BusAway>;
+
+    /// Deliveries that wait, as far as known.
+    async fn backlog(&mut self) -> Option<u64>;
+}
+
+/// A message of the bus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its place in the stream: unique, and greater for later ones.
+    pub sequence: u64,
+    /// Supposedly an encoded `UsageEvent`.
+    pub payload: Vec<u8>,
+    /// It may have been stored before: delivered a second time, or published again after a lost confirmation. Only
+    /// such a one needs to be looked for in the store.
+    pub again: bool,
+    /// When the bus took it.
+    pub taken_at: SystemTime,
+}
+
+/// Where messages go that can never be stored.
+#[async_trait::async_trait]
+pub trait DeadLetters: Send + Sync + fmt::Debug {
+    /// Sets a message aside. Once for each `sequence` of the bus, however often it is called.
+    ///
+    /// # Errors
+    /// The bus is away.
+    async fn set_aside(&self, letter: Letter) -> Result<(), BusAway>;
+
+    /// Letters after `after`, oldest first.
+    ///
+    /// # Errors
+    /// The bus is away.
+    async fn list(
+        &self,
+        reason: Option<Reason>,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, Letter)>, BusAway>;
+
+    /// Puts letters on the bus again and removes them from here. How many that were.
+    ///
+    /// # Errors
+    /// The bus is away.
+    async fn replay(&self, which: &Replay) -> Result<u64, BusAway>;
+}
+
+/// Which letters to put on the bus again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replay {
+    /// These.
+    Sequences(Vec<u64>),
+    /// All with this reason.
+    Reason(Reason),
+}
+
+/// A message that could not be stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Letter {
+    /// Its place in the usage stream.
+    pub sequence: u64,
+    /// Why.
+    pub reason: Reason,
+    /// What exactly.
+    pub detail: String,
+    /// Its `event_id`; empty where it could not be read.
+    pub event_id: String,
+    /// Its tenant; empty where it could not be read.
+    pub tenant_id: String,
+    /// When it was set aside.
+    pub set_aside_at: SystemTime,
+    /// The message as it came.
+    pub payload: Vec<u8>,
+}
+
+/// The bus cannot be reached, or refuses.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the bus is away: {0}")]
+pub struct BusAway(pub String);

@@ -1,0 +1,78 @@
+//! Where the account of every request is written first.
+
+use signalbox_api::v1::UsageEvent;
+use std::{fmt, io, time::Duration};
+
+/// The local log of accounts: what is in it survives the death of the process.
+///
+/// Every call writes to the operating system's cache and returns; none waits for a disk, a network or another
+/// process, so that the bus being away costs a request nothing.
+pub trait UsageLog: Send + Sync + fmt::Debug {
+    /// Opens the account of a request that is about to be worked on. `draft` is what is told of it should the process
+    /// die before it is closed.
+    ///
+    /// # Errors
+    /// The log is full: the request must be refused, for it could not be accounted for.
+    fn open(&self, draft: &UsageEvent) -> Result<OpenAccount, LogFull>;
+
+    /// Replaces the draft, as when a vendor call begins that will cost something.
+    fn revise(&self, account: &OpenAccount, draft: &UsageEvent);
+
+    /// The request has ended, one way or another. There is always room for an account that was opened.
+    fn close(&self, account: OpenAccount, event: &UsageEvent);
+
+    /// A whole account at once, of something that cost and was no request.
+    ///
+    /// # Errors
+    /// The log is full.
+    fn append(&self, event: &UsageEvent) -> Result<(), LogFull>;
+}
+
+/// An account that must be closed. Its number is the log's own.
+#[derive(Debug)]
+#[must_use = "an account that is not closed is told as one whose process died"]
+pub struct OpenAccount(pub u32);
+
+/// The log has no more room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the local usage log is full ({used_bytes} of {max_bytes} bytes wait for the bus)")]
+pub struct LogFull {
+    /// Bytes that wait to be taken.
+    pub used_bytes: u64,
+    /// Bytes that may wait.
+    pub max_bytes: u64,
+}
+
+/// The reading end of a local log: entries in the order they were written, each until it is confirmed.
+#[async_trait::async_trait]
+pub trait Outbox: Send + Sync + fmt::Debug {
+    /// Returns when there is something to read, or after `patience`.
+    async fn wait(&self, patience: Duration);
+
+    /// Up to `most` entries after `after` (from the oldest unconfirmed one for `None`).
+    ///
+    /// # Errors
+    /// The disk cannot be read. An entry that is damaged is skipped, counted and logged, never an error.
+    fn read(&self, after: Option<Position>, most: usize) -> io::Result<Vec<Entry>>;
+
+    /// Everything up to and including `through` is safe elsewhere and may be forgotten.
+    ///
+    /// # Errors
+    /// The disk cannot be written; the entries will be read again after a restart.
+    fn confirm(&self, through: Position) -> io::Result<()>;
+}
+
+/// Where an entry is in a local log. Later ones are greater, also after a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(pub u64);
+
+/// One entry of a local log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is.
+    pub position: Position,
+    /// An encoded [`UsageEvent`].
+    pub payload: Vec<u8>,
+    /// It may have been read before, by this process or by the one before it.
+    pub again: bool,
+}
