@@ -3931,7 +3931,7 @@ pub struct Drill {
     /// How far it is.
     #[prost(enumeration = "drill::State", tag = "7")]
     pub state: i32,
-    /// What came of it, once ended.
+    /// What came of it, so far.
     #[prost(message, optional, tag = "8")]
     pub verdict: ::core::option::Option<drill::Verdict>,
     /// When it started.
@@ -3943,7 +3943,7 @@ pub struct Drill {
 }
 /// Nested message and enum types in `Drill`.
 pub mod drill {
-    /// What came of a drill.
+    /// What came of a drill, so far.
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Verdict {
         /// Calls hit.
@@ -3952,13 +3952,15 @@ pub mod drill {
         /// Requests whose clients saw an error because of it.
         #[prost(uint64, tag = "2")]
         pub client_errors: u64,
-        /// Added latency at the 99th percentile.
+        /// Added latency at the 99th percentile: that of the requests hit and answered, less that of the calls that served
+        /// without being hit meanwhile (of the tenant's other requests, and of the fallbacks).
         #[prost(message, optional, tag = "3")]
         pub added_p99: ::core::option::Option<::prost_types::Duration>,
-        /// Where the calls hit went instead: requests by `vendor/model`.
+        /// Who answered the requests hit in the end: requests by `vendor/model`.
         #[prost(map = "string, uint64", tag = "4")]
         pub served_by: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
-        /// Whether users would not have noticed: no client error, and the added latency within what a failover may cost.
+        /// Whether users would not have noticed: at least one call was hit, no client saw an error, and `added_p99` is at most
+        /// `allowed_p99`.
         #[prost(bool, tag = "5")]
         pub passed: bool,
         /// Requests of which at least one call was hit.
@@ -3967,6 +3969,16 @@ pub mod drill {
         /// Why it passed or not, in a sentence.
         #[prost(string, tag = "7")]
         pub summary: ::prost::alloc::string::String,
+        /// Requests hit whose end is still to come. The verdict is final once the drill has ended and this is 0.
+        #[prost(uint64, tag = "8")]
+        pub requests_open: u64,
+        /// Requests hit whose clients went away before the end.
+        #[prost(uint64, tag = "9")]
+        pub clients_gone: u64,
+        /// What a failover may add: the vendor's first-byte timeout and the quick retries' delays, 5 % for the error of the
+        /// measured quantiles, and 250 ms.
+        #[prost(message, optional, tag = "10")]
+        pub allowed_p99: ::core::option::Option<::prost_types::Duration>,
     }
     impl ::prost::Name for Verdict {
         const NAME: &'static str = "Verdict";
