@@ -2,7 +2,8 @@
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
 use signalbox_routing::{
-    Candidate, Demand, Latency, Load, Needs, Observed, Offer, Pace, Quality, Rules, Tally, plan,
+    Candidate, Chance, Demand, Latency, Load, Needs, Observed, Offer, Pace, Quality, Rules, Standing, Tally,
+    plan,
 };
 use signalbox_types::{Capabilities, ModelFacts, ModelRef, Money};
 use std::{
@@ -28,7 +29,12 @@ fn nanos_per_plan(count: usize) -> u128 {
     let candidates: Vec<Candidate<'_>> =
         names.iter().zip(1..).map(|(name, salt)| candidate(name, &facts, salt)).collect();
     let needs = Needs { capabilities: Capabilities::NONE, prompt_tokens: 1_000, answer_tokens: 500 };
-    let demand = Demand { time_left: Some(Duration::from_secs(30)), stream: true, ..Demand::new(needs) };
+    let demand = Demand {
+        time_left: Some(Duration::from_secs(30)),
+        first_output_ceiling: Some(Duration::from_secs(1)),
+        stream: true,
+        ..Demand::new(needs)
+    };
     let mut batches: Vec<u128> = (0..BATCHES).map(|_| batch(&demand, &candidates)).collect();
     batches.sort_unstable();
     batches[BATCHES / 2]
@@ -36,14 +42,10 @@ fn nanos_per_plan(count: usize) -> u128 {
 
 fn batch(demand: &Demand<'_>, candidates: &[Candidate<'_>]) -> u128 {
     let rules = Rules::default();
-    let mut unit = 0.0;
+    let mut chance = Chance::of("bench");
     let start = Instant::now();
     for _ in 0..ROUNDS {
-        let next = || {
-            unit = (unit + 0.618_033_988_749_895) % 1.0;
-            unit
-        };
-        black_box(plan(black_box(demand), black_box(candidates), &rules, 3, next));
+        black_box(plan(black_box(demand), black_box(candidates), &rules, 3, || chance.unit()));
     }
     start.elapsed().as_nanos() / u128::from(ROUNDS)
 }
@@ -56,12 +58,19 @@ fn candidate<'a>(model: &'a ModelRef, facts: &'a ModelFacts, salt: u32) -> Candi
         configured: true,
         served: true,
         held_for: None,
-        last_resort: vary(10) == 0,
+        standing: [Standing::Preferred, Standing::Secondary, Standing::LastResort][vary(3) as usize],
     };
     let micros = |most| Duration::from_micros(u64::from(1 + vary(most)));
     let pace = Pace { first_token: micros(800_000), between_tokens: micros(20_000) };
-    let observed =
-        Observed { p50: micros(20_000), p95: micros(40_000), p99: micros(90_000), pace, samples: 100.0 };
+    let observed = Observed {
+        p50: micros(20_000),
+        p95: micros(40_000),
+        p99: micros(90_000),
+        pace,
+        samples: 100.0,
+        first_token_p99: micros(2_000_000),
+        streams: 100.0,
+    };
     let health = Tally { good: f64::from(90 + vary(10)), all: 100.0 };
     Candidate {
         cost: Some(Money::from_nano_eur(i64::from(100_000 + vary(900_000)))),

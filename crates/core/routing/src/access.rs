@@ -17,7 +17,7 @@ pub struct Access<'a> {
 
 impl Access<'_> {
     /// Why a model that carries `labels` may not be used.
-    pub(crate) fn exclusion(&self, model: &ModelRef, labels: &[Arc<str>]) -> Option<Exclusion> {
+    pub fn exclusion(&self, model: &ModelRef, labels: &[Arc<str>]) -> Option<Exclusion> {
         let listed = |patterns: &[ModelPattern]| patterns.iter().any(|pattern| pattern.matches(model));
         if listed(self.deny) {
             return Some(Exclusion::Denied);

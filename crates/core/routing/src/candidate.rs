@@ -1,6 +1,8 @@
 //! What a request asks, and how things stand with each model that could serve it.
 
-use crate::{Access, Exclusion, Latency, Needs, Offer, latency::Wish, number::within, offer::unfit};
+use crate::{
+    Access, Exclusion, Latency, Needs, Offer, Standing, latency::Wish, number::within, offer::unfit,
+};
 use signalbox_types::{Money, Tier};
 use std::{sync::Arc, time::Duration};
 
@@ -17,6 +19,9 @@ pub struct Demand<'a> {
     pub target: Duration,
     /// Time left to the deadline, if there is one.
     pub time_left: Option<Duration>,
+    /// How long the first useful output may take at the 99th percentile: the first token of a stream, else the whole
+    /// answer. Slower candidates are left out as long as another remains that is no last resort.
+    pub first_output_ceiling: Option<Duration>,
     /// What such a request usually costs; half the cost factor is lost there. `None` is the median of the eligible
     /// candidates, so that who else is eligible then changes the scores.
     pub reference_cost: Option<Money>,
@@ -37,6 +42,7 @@ impl Demand<'_> {
             expected_tokens: 256,
             target: Duration::from_secs(10),
             time_left: None,
+            first_output_ceiling: None,
             reference_cost: None,
             access: Access::default(),
             tiers: &[],
@@ -63,6 +69,14 @@ impl Demand<'_> {
             .or_else(|| candidate.breaker.exclusion(draw))
     }
 
+    /// Why an eligible candidate is too slow for the ceiling on the first useful output. A last resort never is.
+    pub(crate) fn too_slow(&self, candidate: &Candidate<'_>) -> Option<Exclusion> {
+        let ceiling = self.first_output_ceiling?;
+        let slowest = candidate.latency.observed.first_output_p99(&self.wish())?;
+        (slowest > ceiling && candidate.offer.standing != Standing::LastResort)
+            .then_some(Exclusion::TooSlow { p99: slowest, ceiling })
+    }
+
     fn beyond_budget(&self, candidate: &Candidate<'_>) -> Option<Exclusion> {
         let open = |tier| self.tiers.contains(&tier);
         if !self.tiers.is_empty() && !candidate.tier.is_some_and(open) {
@@ -73,7 +87,7 @@ impl Demand<'_> {
                 Some(Exclusion::TooDear { ceiling, allowance })
             }
             // A self-hosted model has no price by the token.
-            (None, _) if !candidate.offer.last_resort => Some(Exclusion::PriceUnknown),
+            (None, _) if candidate.offer.standing != Standing::LastResort => Some(Exclusion::PriceUnknown),
             _ => None,
         }
     }
@@ -106,6 +120,8 @@ pub struct Candidate<'a> {
     pub priority: f64,
     /// The tenant's, likewise.
     pub preference: f64,
+    /// What rate limits and strikes leave of its score, 0 to 1.
+    pub weight: f64,
     /// How busy it is.
     pub load: Load,
 }
@@ -126,6 +142,7 @@ impl<'a> Candidate<'a> {
             breaker: Breaker::Closed,
             priority: 0.0,
             preference: 0.0,
+            weight: 1.0,
             load: Load::default(),
         }
     }

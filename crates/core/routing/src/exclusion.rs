@@ -38,6 +38,13 @@ pub enum Exclusion {
     },
     /// The budget has a limit, and nobody knows what the request would cost.
     PriceUnknown,
+    /// Its first useful output takes too long at the 99th percentile, and others are quicker.
+    TooSlow {
+        /// How long it takes.
+        p99: Duration,
+        /// How long it may take.
+        ceiling: Duration,
+    },
     /// The vendor asked not to be called for this much longer.
     HeldBack(Duration),
     /// It failed too often; it is tried again after this much longer.
@@ -69,7 +76,7 @@ impl Exclusion {
             Self::BreakerOpen(_) | Self::Recovering { .. } => ErrorReason::VendorError,
             Self::WindowTooSmall { .. } => ErrorReason::ContextLengthExceeded,
             Self::TierClosed(_) | Self::TooDear { .. } | Self::PriceUnknown => ErrorReason::BudgetExhausted,
-            Self::Lacks(_) | Self::NotConfigured => ErrorReason::NoCapableModel,
+            Self::Lacks(_) | Self::NotConfigured | Self::TooSlow { .. } => ErrorReason::NoCapableModel,
             Self::Denied | Self::NotAllowed | Self::DataPolicy(_) => ErrorReason::PermissionDenied,
             Self::Unknown | Self::Retired => ErrorReason::UnknownModel,
         }
@@ -103,6 +110,10 @@ impl fmt::Display for Exclusion {
                 write!(f, "could cost {ceiling}, the budget leaves {allowance}")
             }
             Self::PriceUnknown => f.write_str("its price is unknown and the budget has a limit"),
+            Self::TooSlow { p99, ceiling } => {
+                let (p99, ceiling) = (p99.as_secs_f64(), ceiling.as_secs_f64());
+                write!(f, "too slow: first output within {p99:.1} s (p99), {ceiling:.1} s allowed")
+            }
             Self::HeldBack(left) => write!(f, "its vendor asked to wait {:.1} s more", left.as_secs_f64()),
             Self::BreakerOpen(left) => {
                 write!(f, "failed too often, tried again in {:.1} s", left.as_secs_f64())

@@ -7,6 +7,8 @@ use std::time::Duration;
 const PRIOR_SAMPLES: f64 = 20.0;
 /// Nothing is faster to answer than this, so a target below it would only overflow.
 const SHORTEST_TARGET: f64 = 1e-3;
+/// So many calls must be seen before their slowest say something.
+const ENOUGH_SAMPLES: f64 = 20.0;
 /// How far beyond the 99th percentile the slowest answers are, times.
 const TAIL: f64 = 2.0;
 /// The least chance to be in time: late is bad, but lateness should not hide every other difference.
@@ -34,6 +36,24 @@ pub struct Observed {
     pub pace: Pace,
     /// How many calls that is; a fraction where old calls fade.
     pub samples: f64,
+    /// 99th percentile of the time to the first token of streams.
+    pub first_token_p99: Duration,
+    /// How many streams that is; likewise.
+    pub streams: f64,
+}
+
+impl Observed {
+    /// How long the first useful output takes at the 99th percentile: the first token of a stream, else the whole
+    /// answer. `None` where too few calls were seen to say.
+    pub(crate) fn first_output_p99(&self, wish: &Wish) -> Option<Duration> {
+        let (p99, samples) = if wish.stream {
+            (self.first_token_p99, self.streams)
+        } else {
+            let seconds = self.p99.as_secs_f64() * wish.tokens;
+            (Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX), self.samples)
+        };
+        (samples >= ENOUGH_SAMPLES).then_some(p99)
+    }
 }
 
 /// How a stream flows.
@@ -111,7 +131,14 @@ mod tests {
 
     fn measured(samples: f64) -> Latency {
         let pace = Pace { first_token: millis(400), between_tokens: millis(10) };
-        let observed = Observed { p50: millis(20), p95: millis(40), p99: millis(80), pace, samples };
+        let observed = Observed {
+            p50: millis(20),
+            p95: millis(40),
+            p99: millis(80),
+            pace,
+            samples,
+            ..Observed::default()
+        };
         Latency { observed, prior: Some(Pace { first_token: millis(1_000), between_tokens: millis(30) }) }
     }
 

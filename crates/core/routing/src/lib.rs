@@ -5,7 +5,7 @@
 //! keeps the catalogue's own order (an alias lists its targets best first).
 //!
 //! ```
-//! use signalbox_routing::{Candidate, Demand, Needs, Offer, Rules, plan};
+//! use signalbox_routing::{Candidate, Demand, Needs, Offer, Rules, Standing, plan};
 //! use signalbox_types::{Capabilities, ModelFacts, ModelRef, Money};
 //!
 //! let (dear, cheap) = (ModelRef::new("a", "large"), ModelRef::new("b", "small"));
@@ -16,7 +16,7 @@
 //!     configured: true,
 //!     served: true,
 //!     held_for: None,
-//!     last_resort: false,
+//!     standing: Standing::Preferred,
 //! };
 //! let priced = |model, nanos| Candidate {
 //!     cost: Some(Money::from_nano_eur(nanos)),
@@ -31,6 +31,7 @@
 
 mod access;
 mod candidate;
+mod chance;
 mod draw;
 mod exclusion;
 mod latency;
@@ -43,11 +44,12 @@ mod weights;
 
 pub use access::{Access, InvalidPattern, ModelPattern};
 pub use candidate::{Breaker, Candidate, Demand, Load, Quality, Tally};
+pub use chance::Chance;
 pub use draw::{Drawn, InvalidSelection, Selection};
 pub use exclusion::Exclusion;
 pub use latency::{Latency, Observed, Pace};
 pub use needs::Needs;
-pub use offer::Offer;
+pub use offer::{Offer, Standing};
 pub use plan::{Plan, Rules, Verdict, plan};
 pub use score::{Factors, Rating};
 pub use weights::{InvalidWeights, Preset, Weights};

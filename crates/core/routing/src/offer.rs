@@ -17,8 +17,20 @@ pub struct Offer<'a> {
     pub served: bool,
     /// The vendor asked not to be called for this much longer.
     pub held_for: Option<Duration>,
-    /// A self-hosted model, for when all else fails: kept when the list is cut.
-    pub last_resort: bool,
+    /// When its turn comes.
+    pub standing: Standing,
+}
+
+/// When the turn of a model comes, whatever its score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Standing {
+    /// Among the first choices.
+    #[default]
+    Preferred,
+    /// After every preferred one.
+    Secondary,
+    /// After all others: a self-hosted model, for when all else fails. Kept when the list is cut.
+    LastResort,
 }
 
 /// Why an offer cannot serve the request, now or later.

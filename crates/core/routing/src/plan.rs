@@ -1,6 +1,8 @@
 //! Filter, score, draw, order.
 
-use crate::{Candidate, Demand, Drawn, Exclusion, Rating, Selection, Weights, exclusion, score::Scorer};
+use crate::{
+    Candidate, Demand, Drawn, Exclusion, Rating, Selection, Standing, Weights, exclusion, score::Scorer,
+};
 use signalbox_types::Failure;
 use std::cmp::Ordering;
 
@@ -14,14 +16,14 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The order of the candidates is kept, but for preferences and the last resort.
+    /// The order of the candidates is kept, but for preferences and their standing.
     pub const CATALOGUE_ORDER: Self = Self { weights: Weights::NONE, selection: Selection::Best };
 }
 
 /// Which candidates to try, in order, and how each was judged. Indices are those of the candidates.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
-    /// To try: the one chosen, then the others by score, then the last resort.
+    /// To try: the one chosen, then the others by standing and score.
     pub order: Vec<usize>,
     /// One for each candidate.
     pub verdicts: Vec<Verdict>,
@@ -29,6 +31,8 @@ pub struct Plan {
     pub drawn: Option<Drawn>,
     /// What counted how much: sums to 1, or all 0.
     pub weights: Weights,
+    /// Nobody holds the ceiling on the first useful output, so that none was left out for it.
+    pub ceiling_missed: bool,
 }
 
 /// How a candidate was judged.
@@ -65,8 +69,10 @@ impl Verdict {
     }
 }
 
-/// Plans the attempts of a request: at most `most` candidates, the chosen one first, the others by score. A last
-/// resort comes last whatever its score, and keeps its place when a list of two or more is cut.
+/// Plans the attempts of a request: at most `most` candidates. The chosen one is drawn among the preferred and comes
+/// first; the others follow by score, all preferred ones before the secondary ones, and the last resorts at the end.
+/// Where nobody is preferred, those whose turn comes next are drawn among. The first last resort keeps a place when
+/// a list of two or more is cut.
 ///
 /// `unit` gives numbers from 0 up to 1, evenly spread: one for each recovering candidate, then two for the draw. The
 /// same numbers give the same plan.
@@ -79,18 +85,11 @@ pub fn plan(
 ) -> Plan {
     let weights = rules.weights.normalised();
     let (mut order, mut verdicts) = filter(demand, candidates, &mut unit);
-    let scorer = Scorer::new(demand, weights, candidates, &mut order);
-    for (verdict, candidate) in verdicts.iter_mut().zip(candidates) {
-        if let Verdict::Eligible(rating) = verdict {
-            *rating = scorer.rate(candidate);
-        }
-    }
-    if !verdicts.iter().filter_map(Verdict::rating).any(|rating| rating.competes) {
-        verdicts.iter_mut().filter_map(Verdict::rating_mut).for_each(|rating| rating.competes = true);
-    }
+    let ceiling_missed = !hold_ceiling(demand, candidates, &mut order, &mut verdicts);
+    rate(&Scorer::new(demand, weights, candidates, &mut order), candidates, &mut verdicts);
     order.sort_unstable_by(|one, other| better(&verdicts, *one, *other));
     let Some(best) = order.first().copied() else {
-        return Plan { order, verdicts, drawn: None, weights };
+        return Plan { order, verdicts, drawn: None, weights, ceiling_missed };
     };
     rules.selection.spread(&mut verdicts, best);
     let drawn = rules.selection.draw(&verdicts, unit);
@@ -98,7 +97,7 @@ pub fn plan(
         order.get_mut(..=position).unwrap_or_default().rotate_right(1);
     }
     cut(&mut order, most, &verdicts);
-    Plan { order, verdicts, drawn, weights }
+    Plan { order, verdicts, drawn, weights, ceiling_missed }
 }
 
 /// The indices of the eligible, and a verdict for each candidate, not yet rated.
@@ -121,19 +120,64 @@ fn filter(
     (order, verdicts)
 }
 
-/// Who competes before the last resorts, then by score, then by place.
+/// Leaves out who is slower than the ceiling. Where that would leave nobody but last resorts nothing is done, and
+/// `false` told.
+fn hold_ceiling(
+    demand: &Demand<'_>,
+    candidates: &[Candidate<'_>],
+    order: &mut Vec<usize>,
+    verdicts: &mut [Verdict],
+) -> bool {
+    let too_slow = |index: &usize| candidates.get(*index).and_then(|candidate| demand.too_slow(candidate));
+    if !order.iter().any(|index| too_slow(index).is_some()) {
+        return true;
+    }
+    let in_time = |index: &usize| {
+        let standing = candidates.get(*index).map(|candidate| candidate.offer.standing);
+        standing.is_some_and(|standing| standing != Standing::LastResort) && too_slow(index).is_none()
+    };
+    if !order.iter().any(in_time) {
+        return false;
+    }
+    order.retain(|index| {
+        let why = too_slow(index);
+        let in_time = why.is_none();
+        if let (Some(why), Some(verdict)) = (why, verdicts.get_mut(*index)) {
+            *verdict = Verdict::Excluded(why);
+        }
+        in_time
+    });
+    true
+}
+
+/// Rates the eligible, and lets those compete whose turn comes first.
+fn rate(scorer: &Scorer<'_>, candidates: &[Candidate<'_>], verdicts: &mut [Verdict]) {
+    for (verdict, candidate) in verdicts.iter_mut().zip(candidates) {
+        if let Verdict::Eligible(rating) = verdict {
+            *rating = scorer.rate(candidate);
+        }
+    }
+    let first = verdicts.iter().filter_map(Verdict::rating).map(|rating| rating.standing).min();
+    for rating in verdicts.iter_mut().filter_map(Verdict::rating_mut) {
+        rating.competes = Some(rating.standing) == first;
+    }
+}
+
+/// By standing, then by score, then by place.
 fn better(verdicts: &[Verdict], one: usize, other: usize) -> Ordering {
     let key = |index: usize| {
         let rating = verdicts.get(index).and_then(Verdict::rating);
-        rating.map_or((false, f64::NEG_INFINITY), |rating| (rating.competes, rating.ln_score))
+        rating.map_or((Standing::LastResort, f64::NEG_INFINITY), |rating| (rating.standing, rating.ln_score))
     };
-    let ((competes, score), (other_competes, other_score)) = (key(one), key(other));
-    other_competes.cmp(&competes).then(other_score.total_cmp(&score)).then(one.cmp(&other))
+    let ((standing, score), (other_standing, other_score)) = (key(one), key(other));
+    standing.cmp(&other_standing).then(other_score.total_cmp(&score)).then(one.cmp(&other))
 }
 
 fn cut(order: &mut Vec<usize>, most: usize, verdicts: &[Verdict]) {
-    let is_last_resort =
-        |index: &usize| verdicts.get(*index).and_then(Verdict::rating).is_some_and(|rating| !rating.competes);
+    let is_last_resort = |index: &usize| {
+        let rating = verdicts.get(*index).and_then(Verdict::rating);
+        rating.is_some_and(|rating| rating.standing == Standing::LastResort)
+    };
     let saved = order.iter().position(is_last_resort).filter(|position| most > 1 && *position >= most);
     if let Some(saved) = saved {
         order.swap(most - 1, saved);

@@ -1,6 +1,6 @@
 //! How well a candidate suits a request: a weighted geometric mean, so that a factor near 0 vetoes.
 
-use crate::{Breaker, Candidate, Demand, Quality, Tally, Weights, latency, number::within};
+use crate::{Breaker, Candidate, Demand, Quality, Standing, Tally, Weights, latency, number::within};
 use signalbox_types::Money;
 use std::f64::consts::LN_2;
 
@@ -48,7 +48,9 @@ pub struct Rating {
     pub factors: Factors,
     /// What operator and tenant make of it: the score is multiplied by this, 1/64 to 64.
     pub preference: f64,
-    /// `preference x product of factor ^ weight`.
+    /// What rate limits and strikes leave of it, 0 to 1.
+    pub weight: f64,
+    /// `preference x weight x product of factor ^ its weight`.
     pub score: f64,
     /// Probability of being drawn first, before the load decides between the two drawn.
     pub draw_probability: f64,
@@ -62,7 +64,9 @@ pub struct Rating {
     pub(crate) measured: bool,
     /// Well enough to be explored.
     pub(crate) healthy: bool,
-    /// Takes part in the draw: not a last resort, unless all are.
+    /// When its turn comes.
+    pub(crate) standing: Standing,
+    /// Takes part in the draw: nobody's turn comes before its own.
     pub(crate) competes: bool,
 }
 
@@ -104,10 +108,12 @@ impl<'a> Scorer<'a> {
             quota: candidate.quota_left.map_or(1.0, |left| within(left / QUOTA_SCARCE, 0.0, 1.0)),
         };
         let power = preference(candidate.priority) + preference(candidate.preference);
-        let ln_score = power * LN_2 + self.ln_mean(&factors, expected.ln_factor);
+        let weight = if self.weights == Weights::NONE { 1.0 } else { what_is_left(candidate.weight) };
+        let ln_score = power * LN_2 + weight.ln() + self.ln_mean(&factors, expected.ln_factor);
         Rating {
             factors,
             preference: power.exp2(),
+            weight,
             score: ln_score.exp(),
             draw_probability: 0.0,
             ln_score,
@@ -115,7 +121,8 @@ impl<'a> Scorer<'a> {
             crowd: candidate.load.crowd(),
             measured: candidate.load.peak.is_some(),
             healthy: health >= 0.5,
-            competes: !candidate.offer.last_resort,
+            standing: candidate.offer.standing,
+            competes: false,
         }
     }
 
@@ -157,6 +164,10 @@ fn quality(quality: &Quality) -> f64 {
 
 fn preference(power: f64) -> f64 {
     if power.is_nan() { 0.0 } else { power.clamp(-3.0, 3.0) }
+}
+
+fn what_is_left(weight: f64) -> f64 {
+    if weight.is_nan() { 1.0 } else { weight.clamp(LEAST_FACTOR, 1.0) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "costs are compared, not added up")]

@@ -107,6 +107,8 @@ impl SharedHealth {
                 p99: quantiles.p99,
                 pace: routing::Pace { first_token, between_tokens },
                 samples: to_f64(answers.count()),
+                first_token_p99: firsts.quantile(0.99).unwrap_or(Duration::ZERO),
+                streams: to_f64(firsts.count()),
             };
         }
     }

@@ -16,7 +16,14 @@ fn needs(capabilities: &[Capability], prompt_tokens: u64) -> Needs {
 }
 
 fn offer<'a>(model: &'a ModelRef, facts: &'a ModelFacts) -> Offer<'a> {
-    Offer { model, facts: Some(facts), configured: true, served: true, held_for: None, last_resort: false }
+    Offer {
+        model,
+        facts: Some(facts),
+        configured: true,
+        served: true,
+        held_for: None,
+        standing: Standing::Preferred,
+    }
 }
 
 /// The plan in the catalogue's order, and what a caller would be told if it were empty.

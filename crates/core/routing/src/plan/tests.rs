@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
-    Access, Breaker, Latency, Load, ModelPattern, Needs, Observed, Offer, Pace, Preset, Quality, Tally, plan,
+    Access, Breaker, Chance, Latency, Load, ModelPattern, Needs, Observed, Offer, Pace, Preset, Quality,
+    Tally, plan,
 };
 use signalbox_types::{Capabilities, ErrorReason, ModelFacts, ModelRef, Money, Tier};
 use std::{sync::LazyLock, time::Duration};
@@ -20,7 +21,7 @@ fn offer() -> Offer<'static> {
         configured: true,
         served: true,
         held_for: None,
-        last_resort: false,
+        standing: Standing::Preferred,
     }
 }
 
@@ -29,7 +30,7 @@ fn candidate() -> Candidate<'static> {
 }
 
 fn last_resort() -> Candidate<'static> {
-    Candidate { offer: Offer { last_resort: true, ..offer() }, cost: euros(0.0), ..candidate() }
+    Candidate { offer: Offer { standing: Standing::LastResort, ..offer() }, cost: euros(0.0), ..candidate() }
 }
 
 fn demand() -> Demand<'static> {
@@ -45,7 +46,9 @@ fn euros(euros: f64) -> Option<Money> {
 fn taking(millis_per_token: u64) -> Latency {
     let time = Duration::from_millis(millis_per_token);
     let pace = Pace { first_token: time, between_tokens: time };
-    Latency { observed: Observed { p50: time, p95: time, p99: time, pace, samples: 1e9 }, prior: None }
+    let observed =
+        Observed { p50: time, p95: time, p99: time, pace, samples: 1e9, first_token_p99: time, streams: 1e9 };
+    Latency { observed, prior: None }
 }
 
 fn only(weight: impl Fn(&mut Weights)) -> Rules {
@@ -156,6 +159,68 @@ fn the_last_resort_comes_last_and_stays_when_the_list_is_cut() {
     assert!(cut_to(0).is_empty());
     let slow = Candidate { latency: taking(900), ..last_resort() };
     assert_eq!(ordered(&[slow, last_resort()], &BEST), [1, 0], "several are ordered by score");
+}
+
+fn secondary() -> Candidate<'static> {
+    Candidate { offer: Offer { standing: Standing::Secondary, ..offer() }, ..candidate() }
+}
+
+#[test]
+fn secondary_ones_follow_every_preferred_one_and_come_first_where_none_is_left() {
+    let cheap = Candidate { cost: euros(0.001), ..secondary() };
+    let bad = Candidate { latency: taking(4_000), ..candidate() };
+    let candidates = [last_resort(), secondary(), cheap, bad, candidate()];
+    assert_eq!(ordered(&candidates, &BEST), [4, 3, 2, 1, 0]);
+    assert_eq!(plan(&demand(), &candidates, &BEST, 3, || 0.0).order, [4, 3, 0]);
+    let drawn = plan(&demand(), &candidates[..3], &Rules::default(), 3, || 0.0);
+    assert_eq!(drawn.order, [1, 2, 0], "drawn among the secondary ones");
+}
+
+#[test]
+fn what_rate_limits_and_strikes_leave_multiplies_the_score() {
+    let halved = Candidate { weight: 0.5, ..candidate() };
+    let judged = plan(&demand(), &[candidate(), halved], &BEST, 2, || 0.0);
+    let score = |index: usize| judged.verdicts[index].rating().unwrap().score;
+    assert!((score(1) - score(0) / 2.0).abs() < 1e-12);
+    assert_eq!(ordered(&[halved, candidate()], &BEST), [1, 0]);
+    assert_eq!(ordered(&[halved, candidate()], &Rules::CATALOGUE_ORDER), [0, 1], "nothing counts there");
+}
+
+/// Streams and whole answers of 100 tokens that take this long to their first useful output, in 99 of 100 cases.
+fn first_output(within: Duration, samples: f64) -> Candidate<'static> {
+    let observed = Observed {
+        p99: within / 100,
+        first_token_p99: within,
+        samples,
+        streams: samples,
+        ..Observed::default()
+    };
+    Candidate { latency: Latency { observed, prior: None }, ..candidate() }
+}
+
+#[test]
+fn who_is_slower_than_the_ceiling_is_left_out_while_another_holds_it() {
+    let seconds = Duration::from_secs;
+    let limited = |stream| Demand { first_output_ceiling: Some(seconds(2)), stream, ..demand() };
+    let (slow, quick) = (first_output(seconds(3), 20.0), first_output(seconds(1), 20.0));
+    let rumour = first_output(seconds(3), 19.0);
+    let own = Candidate { latency: slow.latency, ..last_resort() };
+    for stream in [false, true] {
+        let planned = |candidates: &[Candidate<'_>]| plan(&limited(stream), candidates, &BEST, 9, || 0.0);
+        let plan = planned(&[slow, quick, rumour, own]);
+        let mut order = plan.order.clone();
+        assert_eq!(
+            (order.pop(), plan.ceiling_missed),
+            (Some(3), false),
+            "a last resort is no faster than it is"
+        );
+        order.sort_unstable();
+        assert_eq!(order, [1, 2], "too few calls say nothing");
+        let told = plan.verdicts[0].exclusion().unwrap().to_string();
+        assert_eq!(told, "too slow: first output within 3.0 s (p99), 2.0 s allowed");
+        let nobody_else = planned(&[slow, own]);
+        assert_eq!((nobody_else.order, nobody_else.ceiling_missed), (vec![0, 1], true));
+    }
 }
 
 #[test]

@@ -2,24 +2,11 @@
 
 use super::*;
 
-/// SplitMix64: a few lines that spread well.
-struct Chance(u64);
-
-impl Chance {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 const DRAWS: usize = 20_000;
 
 /// How often each candidate came first.
 fn firsts(candidates: &[Candidate<'_>], rules: &Rules) -> Vec<f64> {
-    let mut chance = Chance(7);
+    let mut chance = Chance::of("firsts");
     let mut counts = vec![0.0; candidates.len()];
     for _ in 0..DRAWS {
         let plan = plan(&demand(), candidates, rules, usize::MAX, || chance.unit());
@@ -39,12 +26,18 @@ fn of_costs<const N: usize>(costs: [f64; N]) -> [Candidate<'static>; N] {
     costs.map(|cost| Candidate { cost: euros(cost), load, ..candidate() })
 }
 
+/// As routers draw: each request has its own chance, by its id.
 #[test]
 fn candidates_come_first_as_often_as_their_probabilities_say() {
+    const REQUESTS: usize = 100_000;
     let candidates = of_costs([0.001, 0.01, 0.02, 0.05, 0.1]);
     let rules = Rules { weights: Preset::Cheap.weights(), ..Rules::default() };
-    let expected = probabilities(&candidates, &rules).into_iter().map(|p| p * DRAWS as f64);
-    let observed = firsts(&candidates, &rules);
+    let expected = probabilities(&candidates, &rules).into_iter().map(|p| p * REQUESTS as f64);
+    let mut observed = [0.0; 5];
+    for request in 0..REQUESTS {
+        let mut chance = Chance::of(&format!("request-{request}"));
+        observed[plan(&demand(), &candidates, &rules, 1, || chance.unit()).order[0]] += 1.0;
+    }
     let chi_square: f64 = expected.zip(&observed).map(|(e, o)| (o - e) * (o - e) / e).sum();
     assert!(chi_square < 18.47, "99.9th percentile at 4 degrees of freedom, not {chi_square}: {observed:?}");
 }
@@ -92,7 +85,7 @@ fn a_recovering_model_gets_its_share_of_an_even_draw() {
 #[test]
 fn two_choices_keep_loads_level_where_always_the_best_piles_up() {
     let busiest = |selection| {
-        let mut chance = Chance(11);
+        let mut chance = Chance::of("busiest");
         let mut candidates = of_costs([0.010, 0.011, 0.012, 0.013, 0.014]);
         candidates.iter_mut().for_each(|candidate| candidate.load.capacity = 100);
         for _ in 0..500 {

@@ -33,9 +33,11 @@ fn latency() -> impl Strategy<Value = Latency> {
         (duration(), duration())
             .prop_map(|(first_token, between_tokens)| Pace { first_token, between_tokens })
     };
-    ((duration(), duration(), duration()), pace(), number(), proptest::option::of(pace())).prop_map(
-        |((p50, p95, p99), pace, samples, prior)| {
-            let observed = Observed { p50, p95, p99, pace, samples: samples * 100.0 };
+    let tails = (duration(), duration(), duration(), duration());
+    (tails, pace(), number(), number(), proptest::option::of(pace())).prop_map(
+        |((p50, p95, p99, first_token_p99), pace, samples, streams, prior)| {
+            let (samples, streams) = (samples * 100.0, streams * 100.0);
+            let observed = Observed { p50, p95, p99, pace, samples, first_token_p99, streams };
             Latency { observed, prior }
         },
     )
@@ -58,18 +60,36 @@ fn load() -> impl Strategy<Value = Load> {
         .prop_map(|(peak, in_flight, capacity)| Load { peak, in_flight, capacity })
 }
 
-/// Any state; one in eight is left out for one reason or another, one in eight is a last resort.
+fn any_offer() -> impl Strategy<Value = Offer<'static>> {
+    let standing = prop_oneof![
+        5 => Just(Standing::Preferred),
+        2 => Just(Standing::Secondary),
+        1 => Just(Standing::LastResort),
+    ];
+    (0..8_u8, standing).prop_map(|(served, standing)| Offer { served: served != 0, standing, ..offer() })
+}
+
+/// Any state; one in eight or more is left out for one reason or another.
 fn any_candidate() -> impl Strategy<Value = Candidate<'static>> {
-    let standing = (0..8_u8, 0..8_u8, breaker(), money(), money(), number(), number());
-    (standing, latency(), tally(), proptest::option::of(number()), tally(), number(), load()).prop_map(
-        |(standing, latency, health, prior, passed, quota, load)| {
-            let (served, last_resort, breaker, cost, ceiling, priority, preference) = standing;
-            let offer = Offer { served: served != 0, last_resort: last_resort == 0, ..offer() };
+    let stance = (any_offer(), breaker(), money(), money(), number(), number(), number());
+    (stance, latency(), tally(), proptest::option::of(number()), tally(), number(), load()).prop_map(
+        |(stance, latency, health, prior, passed, quota, load)| {
+            let (offer, breaker, cost, ceiling, priority, preference, weight) = stance;
             let (quality, quota_left) = (Quality { prior, passed }, Some(quota));
-            let stance = Candidate { cost, ceiling, breaker, priority, preference, ..Candidate::new(offer) };
-            Candidate { latency, health, quality, quota_left, load, ..stance }
+            let known =
+                Candidate { cost, ceiling, breaker, latency, health, quality, ..Candidate::new(offer) };
+            Candidate { priority, preference, weight, quota_left, load, ..known }
         },
     )
+}
+
+/// Any that could be tried: nothing stands in its way but the ceiling on the first output and the budget.
+fn eligible_candidate() -> impl Strategy<Value = Candidate<'static>> {
+    any_candidate().prop_map(|candidate| Candidate {
+        offer: Offer { served: true, ..candidate.offer },
+        breaker: Breaker::Closed,
+        ..candidate
+    })
 }
 
 fn any_rules() -> impl Strategy<Value = Rules> {
@@ -86,13 +106,14 @@ fn any_rules() -> impl Strategy<Value = Rules> {
 }
 
 fn any_demand() -> impl Strategy<Value = Demand<'static>> {
-    let times = (duration(), proptest::option::of(duration()));
+    let times = (duration(), proptest::option::of(duration()), proptest::option::of(duration()));
     (any::<bool>(), any::<u32>(), times, money(), money()).prop_map(
-        |(stream, expected_tokens, (target, time_left), reference_cost, allowance)| Demand {
+        |(stream, expected_tokens, (target, time_left, ceiling), reference_cost, allowance)| Demand {
             stream,
             expected_tokens,
             target,
             time_left,
+            first_output_ceiling: ceiling,
             reference_cost,
             allowance,
             ..demand()
@@ -113,7 +134,7 @@ fn score(demand: &Demand<'_>, candidate: Candidate<'_>, others: &[Candidate<'_>]
 
 proptest! {
     #[test]
-    fn a_plan_is_a_permutation_of_the_eligible_with_the_last_resorts_at_its_end(
+    fn a_plan_is_a_permutation_of_the_eligible_in_the_order_of_their_standings(
         demand in any_demand(),
         candidates in vec(any_candidate(), 0..24),
         rules in any_rules(),
@@ -125,8 +146,8 @@ proptest! {
         planned.sort_unstable();
         let eligible = |index: &usize| plan.verdicts[*index].rating().is_some();
         prop_assert_eq!(planned, (0..candidates.len()).filter(eligible).collect::<Vec<_>>());
-        let is_last = |index: &usize| candidates[*index].offer.last_resort;
-        prop_assert!(plan.order.is_sorted_by_key(is_last));
+        let standing = |index: &usize| candidates[*index].offer.standing;
+        prop_assert!(plan.order.is_sorted_by_key(standing));
         prop_assert!(plan.order.iter().all(|index| candidates[*index].offer.served));
         prop_assert!(plan.order.iter().all(|index| !matches!(candidates[*index].breaker, Breaker::Open(_))));
     }
@@ -147,6 +168,47 @@ proptest! {
         }
         let sum: f64 = ratings.iter().map(|rating| rating.draw_probability).sum();
         prop_assert!(ratings.is_empty() || (sum - 1.0).abs() < 1e-9, "{sum}");
+        let weights = plan.weights.named().map(|(_, weight)| weight);
+        let sum: f64 = weights.iter().sum();
+        prop_assert!(weights.iter().all(|weight| *weight >= 0.0));
+        prop_assert!(plan.weights == Weights::NONE || (sum - 1.0).abs() < 1e-9, "{sum}");
+    }
+
+    #[test]
+    fn only_those_whose_turn_comes_first_are_drawn(
+        demand in any_demand(),
+        candidates in vec(any_candidate(), 1..24),
+        rules in any_rules(),
+        units in vec(number(), 1..9),
+    ) {
+        let plan = plan(&demand, &candidates, &rules, usize::MAX, replay(&units));
+        let standing = |index: usize| candidates[index].offer.standing;
+        let first = plan.order.first().map(|index| standing(*index));
+        for (index, verdict) in plan.verdicts.iter().enumerate() {
+            let drawn = verdict.rating().is_some_and(|rating| rating.draw_probability > 0.0);
+            prop_assert!(!drawn || Some(standing(index)) == first);
+        }
+        prop_assert!(plan.drawn.is_none_or(|drawn| drawn.kept == plan.order[0]));
+    }
+
+    #[test]
+    fn a_ceiling_takes_the_slow_ones_out_and_never_the_last_choice(
+        demand in any_demand(),
+        candidates in vec(eligible_candidate(), 1..12),
+        rules in any_rules(),
+    ) {
+        let demand = Demand { allowance: None, ..demand };
+        let plan = plan(&demand, &candidates, &rules, usize::MAX, || 0.0);
+        let slow = |index: usize| demand.too_slow(&candidates[index]).is_some();
+        let all = 0..candidates.len();
+        prop_assert!(!plan.order.is_empty());
+        if plan.ceiling_missed {
+            prop_assert_eq!(plan.order.len(), candidates.len());
+            let others = all.filter(|index| candidates[*index].offer.standing != Standing::LastResort);
+            prop_assert!(others.into_iter().all(slow));
+        } else {
+            prop_assert!(all.into_iter().all(|index| slow(index) != plan.order.contains(&index)));
+        }
     }
 
     #[test]
@@ -162,8 +224,22 @@ proptest! {
         prop_assert_eq!(&whole, &again);
         let cut = plan(&demand, &candidates, &rules, most, replay(&units)).order;
         prop_assert_eq!(cut.len(), whole.order.len().min(most));
+        let standing = |index: usize| candidates[index].offer.standing;
         let changed = cut.iter().zip(&whole.order).position(|(kept, planned)| kept != planned);
-        prop_assert!(changed.is_none_or(|at| at + 1 == most && candidates[cut[at]].offer.last_resort));
+        prop_assert!(changed.is_none_or(|at| at + 1 == most && standing(cut[at]) == Standing::LastResort));
+    }
+
+    #[test]
+    fn more_weight_and_otherwise_equal_never_scores_lower(
+        demand in any_demand(),
+        judged in eligible_candidate(),
+        rules in any_rules(),
+        (less, more) in (0.0..=1.0_f64, 0.0..=1.0_f64).prop_map(|(one, other)| (one.min(other), one.max(other))),
+    ) {
+        let demand = Demand { allowance: None, ..demand };
+        let rated = |weight| score(&demand, Candidate { weight, ..judged }, &[], &rules);
+        prop_assert!(rated(more) >= rated(less));
+        prop_assert_eq!(rated(f64::NAN), rated(1.0));
     }
 
     #[test]
@@ -174,8 +250,11 @@ proptest! {
     ) {
         let rules = Rules { selection: Selection::Best, ..rules };
         let plan = plan(&demand, &candidates, &rules, usize::MAX, || 0.0);
-        let competing = plan.order.iter().filter_map(|index| plan.verdicts[*index].rating());
-        prop_assert!(competing.filter(|rating| rating.competes).is_sorted_by(|one, next| one.ln_score >= next.ln_score));
+        let key = |index: &usize| {
+            let rating = plan.verdicts[*index].rating().unwrap();
+            (rating.standing, -rating.ln_score)
+        };
+        prop_assert!(plan.order.iter().map(key).is_sorted_by(|one, next| one <= next));
     }
 
     #[test]
@@ -229,7 +308,9 @@ proptest! {
             candidate.cost = candidate.cost.or_else(|| euros(0.01));
             candidate.breaker = Breaker::Closed;
         });
-        let demand = Demand { reference_cost: demand.reference_cost.or_else(|| euros(0.01)), ..demand };
+        let reference_cost = demand.reference_cost.or_else(|| euros(0.01));
+        // A newcomer within the ceiling would take the slow ones out.
+        let demand = Demand { reference_cost, first_output_ceiling: None, ..demand };
         let rules = Rules { selection: Selection::Best, ..rules };
         let newcomer = candidates.len() - 1;
         let order = |candidates: &[Candidate<'_>]| plan(&demand, candidates, &rules, usize::MAX, || 0.0).order;
