@@ -27,7 +27,8 @@ pub struct World {
 }
 
 impl World {
-    /// A world; `config` is laid over what leads to the simulator.
+    /// A world; `config` is laid over what leads to the simulator. Candidates are tried in their listed order, so that
+    /// a test knows who is first, unless `config` says something about `routing`.
     pub async fn start(topology: Topology, config: Value) -> Self {
         Self::with_keys(topology, config, &KEYS).await
     }
@@ -37,6 +38,9 @@ impl World {
         let vendors = Simulator::builder().keep_requests(KEEP).bind("127.0.0.1:0").await;
         let vendors = vendors.unwrap_or_else(|error| panic!("the simulator cannot listen: {error}"));
         let mut whole = at_simulator(&vendors);
+        if config.get("routing").is_none() {
+            merge(&mut whole, json!({"routing": {"order": "listed"}}));
+        }
         merge(&mut whole, config);
         let signalbox = Deployment::start(topology, &whole, keys).await;
         Self { vendors, signalbox, config: whole }

@@ -1,20 +1,20 @@
 //! From a checked configuration to the catalogue.
 
-use super::{Alias, Catalog, CatalogModel, Routing, TaskType, Tenant, fingerprint::fingerprint};
+use super::{
+    Alias, Catalog, CatalogModel, Hedge, QualityPriors, Routing, TaskType, Tenant, fingerprint::fingerprint,
+    prices::price_book, task::TemperaturePolicy, tenants,
+};
 use crate::config::{
-    AliasConfig, Config, Decimal, ModelConfig, ParametersConfig, PriceConfig, PriceStepConfig, Secret,
-    TaskTypeConfig, VendorConfig,
+    AliasConfig, Config, HedgeConfig, ModelConfig, ParametersConfig, QualityConfig, Secret, TaskTypeConfig,
+    TemperaturePolicyConfig, VendorConfig,
 };
-use signalbox_pricing::{
-    ExchangeRate, Lifecycle, ModelPrices, PriceBook, PriceRow, PriceStep, Rate, Rates, StepBound,
-};
+use signalbox_pricing::Lifecycle;
 use signalbox_types::{
     Capabilities, Capability, MaxTokensField, ModelFacts, ModelRef, ParameterRules, ReasoningStyle,
     VendorKind,
 };
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt::Write as _,
     path::PathBuf,
     sync::Arc,
 };
@@ -34,7 +34,7 @@ impl Catalog {
         let vendors: BTreeMap<Arc<str>, VendorConfig> =
             config.vendors.iter().map(|(name, vendor)| (name.as_str().into(), vendor.clone())).collect();
         let unlisted = |(name, vendor): (&Arc<str>, &VendorConfig)| {
-            vendor.takes_unlisted_models().then(|| (name.clone(), template(name, vendor.kind)))
+            vendor.takes_unlisted_models().then(|| (name.clone(), template(name, vendor)))
         };
         Self {
             version: format!("{:016x}", fingerprint(texts.iter().map(|text| text.as_bytes()))),
@@ -44,7 +44,7 @@ impl Catalog {
             keys,
             models,
             index,
-            aliases: config.aliases.iter().map(|(name, alias)| (name.clone(), alias_of(alias))).collect(),
+            aliases: aliases(&config.aliases),
             tiers: config.tiers.each().map(|(_, tier, list)| (tier, targets(list))),
             task_types: config
                 .task_types
@@ -54,11 +54,10 @@ impl Catalog {
             tenants: config
                 .tenants
                 .iter()
-                .map(|(id, tenant)| {
-                    let display_name = tenant.display_name.clone().unwrap_or_default();
-                    (id.clone(), Tenant { display_name, default_alias: tenant.default_alias.clone() })
-                })
+                .map(|(id, it)| (id.clone(), tenants::tenant(config, it)))
                 .collect(),
+            any_tenant: Tenant::default(),
+            temperature_policies: config.temperature_policies.iter().map(temperature_policy).collect(),
             default_alias: config.default_alias.clone(),
             routing: Routing::from(&config.routing),
             failover: config.failover.clone(),
@@ -69,14 +68,20 @@ impl Catalog {
 fn models(config: &Config) -> Vec<CatalogModel> {
     let named =
         config.models.iter().filter_map(|(name, model)| Some((name.parse::<ModelRef>().ok()?, model)));
-    let mut models: Vec<_> = named.map(|(reference, model)| catalog_model(reference, model)).collect();
+    let mut models: Vec<_> =
+        named.map(|(reference, model)| catalog_model(config, reference, model)).collect();
     models.sort_by(|left, right| left.reference.cmp(&right.reference));
     models
 }
 
-fn catalog_model(reference: ModelRef, model: &ModelConfig) -> CatalogModel {
+fn catalog_model(config: &Config, reference: ModelRef, model: &ModelConfig) -> CatalogModel {
+    let vendor = config.vendors.get(&*reference.vendor);
     CatalogModel {
         reference,
+        labels: labels(&model.labels, vendor),
+        quality: quality(config, model),
+        pace: model.latency.map(Into::into),
+        priority: (model.priority + vendor.map_or(0.0, |vendor| vendor.priority)).clamp(-3.0, 3.0),
         facts: ModelFacts {
             capabilities: model.capabilities.iter().copied().collect(),
             context_window: model.context_window,
@@ -94,6 +99,28 @@ fn catalog_model(reference: ModelRef, model: &ModelConfig) -> CatalogModel {
     }
 }
 
+/// The model's own labels, then those of its vendor.
+fn labels(own: &[String], vendor: Option<&VendorConfig>) -> Arc<[Arc<str>]> {
+    let others = vendor.map(|vendor| vendor.labels.as_slice()).unwrap_or_default();
+    let others = others.iter().filter(|label| !own.contains(label));
+    own.iter().chain(others).map(|label| label.as_str().into()).collect()
+}
+
+fn quality(config: &Config, model: &ModelConfig) -> QualityPriors {
+    const FOR_ALL: &str = "default";
+    let (all, by_task) = match &model.quality {
+        None => (None, BTreeMap::new()),
+        Some(QualityConfig::All(share)) => (Some(share.0), BTreeMap::new()),
+        Some(QualityConfig::ByTask(shares)) => {
+            let mut by_task: BTreeMap<_, _> =
+                shares.iter().map(|(task, share)| (task.clone(), share.0)).collect();
+            (by_task.remove(FOR_ALL), by_task)
+        }
+    };
+    let assumed = || model.tier.and_then(|tier| config.assumed_quality.of(tier));
+    QualityPriors { by_task, otherwise: all.or_else(assumed) }
+}
+
 fn rules(parameters: &ParametersConfig) -> ParameterRules {
     ParameterRules {
         refused: parameters.refused.clone(),
@@ -109,8 +136,8 @@ fn rules(parameters: &ParametersConfig) -> ParameterRules {
 }
 
 /// What is assumed of an unlisted model: everything its server might do, so that the server decides.
-fn template(vendor: &Arc<str>, kind: VendorKind) -> CatalogModel {
-    let left_out = match kind {
+fn template(name: &Arc<str>, vendor: &VendorConfig) -> CatalogModel {
+    let left_out = match vendor.kind {
         VendorKind::Ollama => [Capability::ForcedTools, Capability::Batch, Capability::Reasoning].as_slice(),
         _ => [Capability::Batch, Capability::Reasoning].as_slice(),
     };
@@ -122,7 +149,11 @@ fn template(vendor: &Arc<str>, kind: VendorKind) -> CatalogModel {
         ..ParameterRules::default()
     };
     CatalogModel {
-        reference: ModelRef::new(vendor.clone(), "*"),
+        reference: ModelRef::new(name.clone(), "*"),
+        labels: labels(&[], Some(vendor)),
+        quality: QualityPriors::default(),
+        pace: None,
+        priority: vendor.priority,
         facts: ModelFacts {
             capabilities: all.without(left_out.iter().copied().collect()),
             context_window: UNLISTED_WINDOW,
@@ -136,19 +167,25 @@ fn template(vendor: &Arc<str>, kind: VendorKind) -> CatalogModel {
     }
 }
 
-fn targets(names: &[String]) -> Arc<[ModelRef]> {
+pub(super) fn targets(names: &[String]) -> Arc<[ModelRef]> {
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-fn alias_of(alias: &AliasConfig) -> Alias {
-    Alias { description: alias.description.clone().unwrap_or_default(), targets: targets(&alias.targets) }
+pub(super) fn aliases(aliases: &BTreeMap<String, AliasConfig>) -> BTreeMap<String, Alias> {
+    let alias = |alias: &AliasConfig| Alias {
+        description: alias.description.clone().unwrap_or_default(),
+        targets: targets(&alias.targets),
+    };
+    aliases.iter().map(|(name, it)| (name.clone(), alias(it))).collect()
 }
 
 fn task_type(config: &Config, task: &TaskTypeConfig) -> TaskType {
     let alias = task.alias.as_ref().and_then(|name| config.aliases.get(name)).map(|alias| &alias.targets);
     TaskType {
         description: task.description.clone().unwrap_or_default(),
+        alias: task.alias.clone(),
         targets: alias.or(task.targets.as_ref()).map(|names| targets(names)).unwrap_or_default(),
+        secondary: targets(&task.secondary),
         temperature: task.temperature,
         max_output_tokens: task.max_output_tokens,
         reasoning_effort: task.reasoning_effort,
@@ -156,65 +193,17 @@ fn task_type(config: &Config, task: &TaskTypeConfig) -> TaskType {
         timeout: task.timeout.map(Into::into),
         attempt_timeout: task.attempt_timeout.map(Into::into),
         first_byte_timeout: task.first_byte_timeout.map(Into::into),
+        first_output_ceiling: task.first_output_ceiling.map(Into::into),
+        hedge: task.hedge.map(hedge),
+        max_invalid_retries: task.max_invalid_retries,
         routing: task.routing.as_ref().map(Into::into),
     }
 }
 
-fn price_book(config: &Config, vendors: &BTreeMap<Arc<str>, VendorConfig>) -> PriceBook {
-    let exchange = config.exchange_rate.as_ref().map(|rate| ExchangeRate::new(rate.usd_eur.0, rate.as_of.0));
-    let mut prices = Vec::new();
-    let mut content = format!("{exchange:?}");
-    for (name, model) in &config.models {
-        let Ok(reference) = name.parse::<ModelRef>() else { continue };
-        let free = vendors.get(&reference.vendor).is_some_and(VendorConfig::takes_unlisted_models);
-        let rows = match &model.prices {
-            Some(rows) => ModelPrices::new(rows.as_slice().iter().map(row).collect()),
-            None if free => ModelPrices::free(),
-            None => ModelPrices::default(),
-        };
-        // Writing to a String cannot fail.
-        let _ = write!(content, "{reference} {rows:?}");
-        prices.push((reference, rows));
-    }
-    let version = format!("{:016x}", fingerprint([content.as_bytes()]));
-    let mut book = PriceBook::new(version, exchange.into_iter().collect());
-    prices.into_iter().for_each(|(reference, rows)| book.set(reference, rows));
-    for (name, _) in vendors.iter().filter(|(_, vendor)| vendor.takes_unlisted_models()) {
-        book.set_vendor_default(name.clone(), ModelPrices::free());
-    }
-    book
+fn hedge(config: HedgeConfig) -> Hedge {
+    Hedge { after: config.after.into(), max_share: config.max_share }
 }
 
-fn row(price: &PriceConfig) -> PriceRow {
-    PriceRow {
-        from: price.from.map(|date| date.0),
-        rates: rates(price.input, [price.cache_read, price.cache_write, price.cache_write_1h], price.output),
-        steps: price.steps.iter().map(step).collect(),
-        batch_discount: price
-            .batch_discount
-            .and_then(|share| u32::try_from(share.0).ok())
-            .unwrap_or_default(),
-    }
-}
-
-fn step(step: &PriceStepConfig) -> PriceStep {
-    let bound = if step.at_or_above.is_some() { StepBound::AtOrAbove } else { StepBound::Above };
-    PriceStep {
-        threshold: step.at_or_above.or(step.above).unwrap_or_default(),
-        bound,
-        rates: rates(step.input, [step.cache_read, step.cache_write, step.cache_write_1h], step.output),
-    }
-}
-
-fn rates(input: Decimal, cache: [Option<Decimal>; 3], output: Decimal) -> Rates {
-    let rate = |decimal: Decimal| Rate::from_pico_usd(decimal.0);
-    let [read, write, write_1h] = cache;
-    let cache_write = write.unwrap_or(input);
-    Rates {
-        input: rate(input),
-        cache_read: rate(read.unwrap_or(input)),
-        cache_write: rate(cache_write),
-        cache_write_1h: rate(write_1h.unwrap_or(cache_write)),
-        output: rate(output),
-    }
+fn temperature_policy(config: &TemperaturePolicyConfig) -> TemperaturePolicy {
+    TemperaturePolicy { range: config.from..=config.up_to, task_type: config.task_type.clone() }
 }

@@ -3,23 +3,32 @@
 
 mod build;
 mod fingerprint;
+mod model;
+mod prices;
 mod resolve;
 mod routing;
+mod task;
+mod tenant;
+mod tenants;
 mod vendors;
 
 pub(crate) use fingerprint::fingerprint;
+pub use model::{CatalogModel, QualityPriors};
+pub use resolve::Targets;
 pub use routing::Routing;
+pub use task::{Hedge, TaskType};
+pub use tenant::Tenant;
 pub use vendors::{Timeouts, VendorSettings};
 
 use crate::config::{FailoverConfig, Secret, VendorConfig};
-use signalbox_pricing::{Lifecycle, PriceBook};
-use signalbox_types::{Capabilities, ModelFacts, ModelRef, ReasoningEffort, Tier};
+use signalbox_pricing::PriceBook;
+use signalbox_types::{ModelRef, Tier};
 use std::{
     collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::Arc,
-    time::Duration,
 };
+use task::TemperaturePolicy;
 
 /// The built-in catalogue, made by `deploy/catalog/generate.py`.
 pub const DEFAULT_CATALOG: &str = include_str!("default.yaml");
@@ -38,27 +47,13 @@ pub struct Catalog {
     tiers: [(Tier, Arc<[ModelRef]>); 3],
     task_types: BTreeMap<String, TaskType>,
     tenants: BTreeMap<String, Tenant>,
+    /// Stands in for the tenants that are not configured.
+    any_tenant: Tenant,
     default_alias: Option<String>,
+    temperature_policies: Vec<TemperaturePolicy>,
     prices: PriceBook,
     routing: Routing,
     failover: FailoverConfig,
-}
-
-/// A model of the catalogue.
-#[derive(Debug, Clone)]
-pub struct CatalogModel {
-    /// Its name. For unlisted models of a vendor that takes any, the model half is `*`.
-    pub reference: ModelRef,
-    /// What it can do and how it wants to be spoken to.
-    pub facts: ModelFacts,
-    /// Where it is in its life; ask it with the day of the request.
-    pub lifecycle: Lifecycle,
-    /// Its price class.
-    pub tier: Option<Tier>,
-    /// Where its facts are from; empty where not said.
-    pub source: String,
-    /// When they were right; empty where not said.
-    pub as_of: String,
 }
 
 /// A name for models in order of preference.
@@ -68,40 +63,6 @@ pub struct Alias {
     pub description: String,
     /// Its models; never empty.
     pub targets: Arc<[ModelRef]>,
-}
-
-/// A kind of work.
-#[derive(Debug, Clone, Default)]
-pub struct TaskType {
-    /// What it is for; empty where not said.
-    pub description: String,
-    /// Its models, in order of preference.
-    pub targets: Arc<[ModelRef]>,
-    /// Temperature where the request has none.
-    pub temperature: Option<f64>,
-    /// Output limit where the request has none.
-    pub max_output_tokens: Option<u32>,
-    /// Reasoning effort where the request has none.
-    pub reasoning_effort: Option<ReasoningEffort>,
-    /// What its models must be able to do, whatever the prompt shows.
-    pub required_capabilities: Capabilities,
-    /// Time for the whole call where the request has none.
-    pub timeout: Option<Duration>,
-    /// Time for one attempt at one model.
-    pub attempt_timeout: Option<Duration>,
-    /// Time to the first content of an attempt.
-    pub first_byte_timeout: Option<Duration>,
-    /// How its candidates are put in order, where it says so itself; see [`Catalog::routing`].
-    pub routing: Option<Routing>,
-}
-
-/// A tenant.
-#[derive(Debug, Clone, Default)]
-pub struct Tenant {
-    /// Name for people; empty where not said.
-    pub display_name: String,
-    /// Alias for its requests that name neither model nor task type.
-    pub default_alias: Option<String>,
 }
 
 impl Catalog {

@@ -30,8 +30,11 @@ impl From<&RoutingConfig> for Routing {
 }
 
 impl Catalog {
-    /// How the candidates of a task type are put in order: as it says itself, else as for all requests.
-    pub fn routing(&self, task_type: &str) -> &Routing {
-        self.task_types.get(task_type).and_then(|task| task.routing.as_ref()).unwrap_or(&self.routing)
+    /// How the candidates of a request are put in order: as the tenant says for the task type, else as it says for
+    /// everything, else as the task type says, else as for all requests.
+    pub fn routing(&self, task_type: &str, tenant: &str) -> &Routing {
+        let tenant = self.tenant(tenant);
+        let own = tenant.task_routing.get(task_type).or(tenant.routing.as_ref());
+        own.or_else(|| self.task_types.get(task_type)?.routing.as_ref()).unwrap_or(&self.routing)
     }
 }

@@ -1,8 +1,11 @@
 //! The whole file, and its sections about the process itself.
 
 use super::{
-    models::{AliasConfig, ModelConfig, TargetName, TaskTypeConfig, TenantConfig, TiersConfig},
+    drills::DrillsConfig,
+    models::{AliasConfig, AssumedQualityConfig, ModelConfig, TargetName, TiersConfig},
     routing::RoutingConfig,
+    tasks::{TaskTypeConfig, TemperaturePolicyConfig},
+    tenants::TenantConfig,
     values::{
         Date, Decimal, HumanDuration, address_schema, delay_schema, log_levels_schema, peers_schema,
         url_schema,
@@ -42,14 +45,21 @@ pub struct Config {
     pub tiers: TiersConfig,
     /// Kinds of work, each with its models and defaults.
     pub task_types: BTreeMap<String, TaskTypeConfig>,
+    /// Task types of requests that name neither model nor task type, by their temperature; others get the default
+    /// alias.
+    pub temperature_policies: Vec<TemperaturePolicyConfig>,
     /// Alias for requests that name neither model nor task type.
     pub default_alias: Option<String>,
-    /// Who uses Signalbox.
+    /// Share of good answers to reckon with for models that say nothing of their own quality.
+    pub assumed_quality: AssumedQualityConfig,
+    /// Who uses Signalbox. A tenant that is not named here has nothing of its own, and no restrictions.
     pub tenants: BTreeMap<String, TenantConfig>,
     /// Which candidate is tried first, for requests whose task type does not say it.
     pub routing: RoutingConfig,
     /// Retries and switches when a vendor fails.
     pub failover: FailoverConfig,
+    /// Faults injected on purpose.
+    pub drills: DrillsConfig,
     /// What a dollar is worth in euros. Without it no cost is known.
     pub exchange_rate: Option<ExchangeRateConfig>,
 }

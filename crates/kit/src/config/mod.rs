@@ -5,12 +5,14 @@
 //! changes while running, whole or not at all.
 
 mod check;
+mod drills;
 mod environment;
 mod file;
 mod input;
 mod load;
 mod models;
 pub(crate) mod nearest;
+mod numbers;
 mod overlay;
 mod problem;
 mod prune;
@@ -18,12 +20,15 @@ mod routing;
 mod sanity;
 mod schema;
 mod shape;
+mod tasks;
+mod tenants;
 mod tree;
 mod values;
 mod vendors;
 mod watch;
 mod words;
 
+pub use drills::DrillsConfig;
 pub use environment::{Environment, Secret};
 pub use file::{
     Config, ExchangeRateConfig, Extends, FailoverConfig, LogFormat, PeersConfig, ServerConfig,
@@ -31,12 +36,15 @@ pub use file::{
 };
 pub use load::{Loaded, load, load_text};
 pub use models::{
-    AliasConfig, ModelConfig, ParametersConfig, PriceConfig, PriceStepConfig, TargetName, TaskTypeConfig,
-    TenantConfig, TiersConfig,
+    AliasConfig, AssumedQualityConfig, ModelConfig, PaceConfig, ParametersConfig, PriceConfig,
+    PriceStepConfig, QualityConfig, TargetName, TiersConfig,
 };
+pub use numbers::{Power, Share};
 pub use problem::{ConfigErrors, Located, Origin, Position, Problem};
 pub use routing::{Greed, OrderConfig, RoutingConfig, WeightsConfig};
 pub use schema::json_schema;
+pub use tasks::{HedgeConfig, TaskTypeConfig, TemperaturePolicyConfig};
+pub use tenants::{TenantConfig, TenantTaskConfig};
 pub(crate) use values::is_http_url;
 pub use values::{Date, Decimal, HumanDuration, OneOrMany};
 pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig};

@@ -1,16 +1,18 @@
 //! The file's sections about models and the names that lead to them.
 
 use super::{
-    routing::RoutingConfig,
+    numbers::Share,
     values::{Date, Decimal, HumanDuration, OneOrMany},
     words,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use signalbox_pricing::ModelStatus;
+use signalbox_routing::Pace;
 use signalbox_types::{
     Capability, MaxTokensField, OpenAiEndpoint, Parameter, ReasoningEffort, ReasoningStyle, Tier,
 };
+use std::collections::BTreeMap;
 
 /// A model as `vendor/model`.
 pub type TargetName = String;
@@ -37,6 +39,19 @@ pub struct ModelConfig {
     #[serde(default)]
     #[schemars(schema_with = "words::tier")]
     pub tier: Option<Tier>,
+    /// What it may be used for, in words of your own that tenants' `required_labels` ask for; its vendor's count, too.
+    #[serde(default)]
+    #[schemars(inner(length(min = 1)))]
+    pub labels: Vec<String>,
+    /// Share of good answers to reckon with before any are seen, 0 to 1: for all work, or by task type, where
+    /// `default` stands for all others. What `assumed_quality` says of its tier where left out.
+    pub quality: Option<QualityConfig>,
+    /// How fast it answers, to reckon with before any answers are seen.
+    pub latency: Option<PaceConfig>,
+    /// How much it is preferred: a power of two on its score, added to its vendor's.
+    #[serde(default)]
+    #[schemars(range(min = -3, max = 3))]
+    pub priority: f64,
     /// How the vendor stands behind it.
     #[serde(default, deserialize_with = "words::read_status")]
     #[schemars(schema_with = "words::status")]
@@ -49,6 +64,32 @@ pub struct ModelConfig {
     pub source: Option<String>,
     /// When they were right.
     pub as_of: Option<String>,
+}
+
+/// Share of good answers: for all work, or by task type.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum QualityConfig {
+    /// For all work.
+    All(Share),
+    /// By task type; `default` stands for those that are not named.
+    ByTask(BTreeMap<String, Share>),
+}
+
+/// How fast a model answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PaceConfig {
+    /// Time to the first token.
+    pub first_token: HumanDuration,
+    /// Time between two tokens.
+    pub between_tokens: HumanDuration,
+}
+
+impl From<PaceConfig> for Pace {
+    fn from(config: PaceConfig) -> Self {
+        Self { first_token: config.first_token.0, between_tokens: config.between_tokens.0 }
+    }
 }
 
 /// How a model's parameters are said.
@@ -149,45 +190,26 @@ pub struct TiersConfig {
     pub economy: Vec<TargetName>,
 }
 
-/// A kind of work. Give either `alias` or `targets`.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+/// Share of good answers to reckon with for models that say nothing of their own quality, by tier.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct TaskTypeConfig {
-    /// What it is for.
-    pub description: Option<String>,
-    /// The alias whose models serve it.
-    pub alias: Option<String>,
-    /// Its own models as `vendor/model`, in order of preference.
-    #[schemars(length(min = 1))]
-    pub targets: Option<Vec<TargetName>>,
-    /// Temperature where the request has none.
-    #[schemars(range(min = 0, max = 2))]
-    pub temperature: Option<f64>,
-    /// Output limit where the request has none.
-    #[schemars(range(min = 1, max = 100_000_000))]
-    pub max_output_tokens: Option<u32>,
-    /// Reasoning effort where the request has none.
-    #[schemars(schema_with = "words::effort")]
-    pub reasoning_effort: Option<ReasoningEffort>,
-    /// What its models must be able to do, whatever the prompt shows.
-    #[schemars(schema_with = "words::capabilities")]
-    pub required_capabilities: Vec<Capability>,
-    /// Time for the whole call where the request has none.
-    pub timeout: Option<HumanDuration>,
-    /// Time for one attempt at one model.
-    pub attempt_timeout: Option<HumanDuration>,
-    /// Time to the first content of an attempt.
-    pub first_byte_timeout: Option<HumanDuration>,
-    /// Which candidate is tried first; the top-level section where left out.
-    pub routing: Option<RoutingConfig>,
+pub struct AssumedQualityConfig {
+    /// Of premium models.
+    pub premium: Option<Share>,
+    /// Of standard models.
+    pub standard: Option<Share>,
+    /// Of economy models.
+    pub economy: Option<Share>,
 }
 
-/// A tenant.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct TenantConfig {
-    /// Name for people.
-    pub display_name: Option<String>,
-    /// Alias for its requests that name neither model nor task type.
-    pub default_alias: Option<String>,
+impl AssumedQualityConfig {
+    /// What is assumed of the models of a tier.
+    pub fn of(&self, tier: Tier) -> Option<f64> {
+        let share = match tier {
+            Tier::Premium => self.premium,
+            Tier::Standard => self.standard,
+            Tier::Economy => self.economy,
+        };
+        share.map(|share| share.0)
+    }
 }

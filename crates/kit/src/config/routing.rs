@@ -50,11 +50,11 @@ impl Default for RoutingConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderConfig {
-    /// The targets' own order.
-    #[default]
-    Listed,
     /// What they cost, how fast, healthy and good they are, and how much of the vendor's quota is left.
+    #[default]
     Scored,
+    /// The targets' own order.
+    Listed,
 }
 
 /// What counts how much. Only the proportions matter; what is left out does not count.

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 use signalbox_pricing::{Day, parse_decimal};
+use signalbox_routing::ModelPattern;
 use std::{borrow::Cow, fmt, net::SocketAddr, time::Duration};
 
 /// The longest time that makes sense anywhere in the file.
@@ -23,6 +24,7 @@ pub(super) enum Form {
     Peer,
     LogLevels,
     Greed,
+    ModelPattern,
 }
 
 impl Form {
@@ -37,6 +39,7 @@ impl Form {
             "peer" => Self::Peer,
             "log-levels" => Self::LogLevels,
             "greed" => Self::Greed,
+            "model-pattern" => Self::ModelPattern,
             _ => return None,
         })
     }
@@ -61,6 +64,9 @@ impl Form {
             Self::Peer => check_peer(text).map(|()| text.into()),
             Self::LogLevels => logs::filter(text).map(|_| text.into()),
             Self::Greed => Greed::read(text).map(Greed::to_json),
+            Self::ModelPattern => {
+                text.parse::<ModelPattern>().map(|_| text.into()).map_err(|error| error.to_string())
+            }
         }
     }
 }
@@ -260,6 +266,12 @@ pub(super) fn url_schema(_: &mut SchemaGenerator) -> Schema {
 pub(super) fn peers_schema(_: &mut SchemaGenerator) -> Schema {
     let peer = json_schema!({ "type": "string", "format": "uri", "x-form": "peer" });
     json_schema!({ "type": "array", "items": peer })
+}
+
+/// Patterns of models.
+pub(super) fn patterns_schema(_: &mut SchemaGenerator) -> Schema {
+    let pattern = json_schema!({ "type": "string", "x-form": "model-pattern" });
+    json_schema!({ "type": "array", "items": pattern })
 }
 
 /// Levels of the log.

@@ -31,6 +31,14 @@ pub struct VendorConfig {
     #[serde(default = "default_queue")]
     #[schemars(range(min = 0, max = 1_000_000))]
     pub max_queue: usize,
+    /// What its models may be used for, in words of your own that tenants' `required_labels` ask for.
+    #[serde(default)]
+    #[schemars(inner(length(min = 1)))]
+    pub labels: Vec<String>,
+    /// How much its models are preferred: a power of two on their scores, 1 doubles them, -1 halves them.
+    #[serde(default)]
+    #[schemars(range(min = -3, max = 3))]
+    pub priority: f64,
     /// Whether models that are not listed are taken, at no cost. Default: yes for `ollama` and `openai-compatible`.
     pub dynamic_models: Option<bool>,
     /// Whether it is simulated. Default: only where no vendor at all is configured.

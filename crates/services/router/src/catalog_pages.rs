@@ -68,7 +68,7 @@ fn find(dependencies: &Dependencies, catalog: &Catalog, name: &str, day: Day) ->
     // A retired model is still described; a request for it is what fails.
     let targets = match &selector {
         ModelSelector::Exact(model) => std::slice::from_ref(model),
-        _ => catalog.resolve(&selector, "", "", day).map_err(in_terms_of_name)?,
+        _ => catalog.resolve(&selector, "", "", day).map_err(in_terms_of_name)?.preferred,
     };
     let usable = |target: &&ModelRef| catalog.served(target, day) && dependencies.vendors.has(&target.vendor);
     let chosen = targets.iter().find(usable).or_else(|| targets.first());

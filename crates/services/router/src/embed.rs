@@ -120,12 +120,19 @@ fn choose(
     };
     let day = Day::of(dependencies.clock.now());
     let targets = catalog.resolve(&selector, "", tenant, day)?;
-    let usable = |target: &&ModelRef| dependencies.vendors.has(&target.vendor) && catalog.served(target, day);
+    let access = catalog.tenant(tenant).access();
+    let usable = |target: &&ModelRef| {
+        let permitted = |known: &CatalogModel| access.exclusion(target, &known.labels).is_none();
+        dependencies.vendors.has(&target.vendor)
+            && catalog.served(target, day)
+            && catalog.model(target).is_some_and(permitted)
+    };
     let refused = |problem: String| Failure::new(ErrorReason::NoCapableModel, problem);
     let first = targets
+        .preferred
         .iter()
         .find(usable)
-        .ok_or_else(|| refused(format!("`{selector}` leads to no model whose vendor is configured")))?;
+        .ok_or_else(|| refused(format!("`{selector}` leads to no model whose vendor is configured and that the tenant may use")))?;
     let embeds = |known: &CatalogModel| known.facts.capabilities.has(Capability::Embeddings);
     if catalog.model(first).is_some_and(embeds) {
         return Ok(first.clone());
