@@ -4,6 +4,7 @@
 
 mod answer;
 mod capability;
+mod drill;
 mod error;
 mod ids;
 mod json_text;
@@ -17,6 +18,7 @@ mod usage;
 
 pub use answer::{Adjustment, Embedding, EmbeddingAnswer, FinishReason, ModelAnswer};
 pub use capability::{Capabilities, Capability};
+pub use drill::DrillFault;
 pub use error::{ErrorReason, Failure, Fault, FieldViolation};
 pub use ids::{ModelRef, ParseModelRefError, VendorKind};
 pub use json_text::{InvalidJson, JsonText};

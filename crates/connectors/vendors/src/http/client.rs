@@ -10,7 +10,8 @@ use super::{
     request::{self, Credentials},
     tls,
 };
-use crate::codec::{Codec, EncodeContext, EncodedCall, codec_for};
+use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, codec_for};
+use ::http::HeaderMap;
 use async_trait::async_trait;
 use reqwest::{Client, Request, Response, redirect, retry};
 use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget};
@@ -177,6 +178,13 @@ impl VendorApi for HttpVendor {
         };
         let (body, origin) = self.exchange(call, target.timeout).await?.into_answer().await?;
         self.codec.decode_count_tokens(body.as_slice()).map(Some).map_err(|failure| origin.sign(failure))
+    }
+
+    fn failure_of(&self, status: u16, text: &str) -> Failure {
+        let head = ResponseHead { status, headers: &HeaderMap::new(), now: wall_clock() };
+        let mut failure = self.codec.decode_failure(head, text.as_bytes());
+        failure.vendor_status.get_or_insert(status);
+        failure
     }
 
     fn simulated(&self) -> bool {
