@@ -30,20 +30,42 @@ pub enum Next {
 }
 
 /// The attempts of one request over the candidates of its plan.
+///
+/// When a vendor fails, its other models come after those of other vendors, which fail less likely for the same cause.
 #[derive(Debug, Clone)]
 pub struct Attempts {
     rules: FailoverRules,
-    /// Vendor of each candidate, in the plan's order.
-    vendors: Vec<Arc<str>>,
+    /// In the plan's order.
+    candidates: Vec<Candidate>,
     current: usize,
     retries_here: u32,
-    peer_retried: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Candidate {
+    vendor: Arc<str>,
+    turn: Turn,
+}
+
+/// Whether a candidate may still come up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Due,
+    /// Its vendor has failed: after those that are due.
+    Late,
+    /// It had its turn, or its vendor will refuse it too.
+    Over,
 }
 
 impl Attempts {
     /// Starts at the first of the candidates whose vendors are given in the plan's order.
-    pub fn new(rules: FailoverRules, vendors: Vec<Arc<str>>) -> Self {
-        Self { rules, vendors, current: 0, retries_here: 0, peer_retried: false }
+    pub fn new(rules: FailoverRules, vendors: impl IntoIterator<Item = Arc<str>>) -> Self {
+        let mut candidates: Vec<Candidate> =
+            vendors.into_iter().map(|vendor| Candidate { vendor, turn: Turn::Due }).collect();
+        if let Some(first) = candidates.first_mut() {
+            first.turn = Turn::Over;
+        }
+        Self { rules, candidates, current: 0, retries_here: 0 }
     }
 
     /// Decides what follows a failure. `committed`: content has reached the client, so that nothing may follow.
@@ -58,9 +80,6 @@ impl Attempts {
         if committed || time_left.is_some_and(|left| left.is_zero()) {
             return Next::Stop;
         }
-        if failure.reason == ErrorReason::Unavailable {
-            return self.after_peer_failure();
-        }
         let delay = self.rules.quick_retry_delay;
         let retry = failure.reason.retry_same_vendor()
             // A vendor that says when to come back is not called before.
@@ -72,55 +91,71 @@ impl Attempts {
             self.retries_here += 1;
             return Next::Retry { after: delay };
         }
-        if failure.reason.fail_over() { self.switch(failure.reason) } else { Next::Stop }
-    }
-
-    /// The adapter went away, not a vendor: another replica may serve the same candidate at once.
-    fn after_peer_failure(&mut self) -> Next {
-        if std::mem::replace(&mut self.peer_retried, true) {
-            Next::Stop
-        } else {
-            Next::Retry { after: Duration::ZERO }
+        if !failure.reason.fail_over() {
+            return Next::Stop;
         }
+        self.failed(self.current, failure.reason);
+        self.skip().map_or(Next::Stop, |to| Next::Switch { to })
     }
 
-    /// Passes over the current candidate without a call; its index in the plan is that of the next one.
+    /// Passes over the current candidate; gives the next one's index in the plan.
     pub fn skip(&mut self) -> Option<usize> {
-        let next = self.current + 1;
-        if next >= self.vendors.len() {
-            return None;
-        }
-        self.current = next;
-        self.retries_here = 0;
+        let at = |turn| self.candidates.iter().position(|candidate| candidate.turn == turn);
+        let next = at(Turn::Due).or_else(|| at(Turn::Late))?;
+        self.go_to(next);
         Some(next)
     }
 
-    /// The next candidate; at another vendor, where the whole vendor is at fault.
-    fn switch(&mut self, reason: ErrorReason) -> Next {
-        let failed = self.vendors.get(self.current).cloned();
-        let elsewhere = |candidate: &usize| self.vendors.get(*candidate) != failed.as_ref();
-        let mut rest = self.current + 1..self.vendors.len();
-        let next = if vendor_wide(reason) { rest.find(elsewhere) } else { rest.next() };
-        match next {
-            Some(to) => {
-                self.current = to;
-                self.retries_here = 0;
-                Next::Switch { to }
-            }
-            None => Next::Stop,
+    /// Takes the first candidate of another vendor that `enter` lets in, for a call beside the current one.
+    pub fn beside<T>(&mut self, mut enter: impl FnMut(usize) -> Option<T>) -> Option<(usize, T)> {
+        let here = self.candidates.get(self.current)?.vendor.clone();
+        let elsewhere = self.candidates.iter_mut().enumerate();
+        let mut elsewhere = elsewhere.filter(|(_, other)| other.turn == Turn::Due && other.vendor != here);
+        elsewhere.find_map(|(index, other)| {
+            let entered = enter(index)?;
+            other.turn = Turn::Over;
+            Some((index, entered))
+        })
+    }
+
+    /// Makes a candidate the current one.
+    pub fn go_to(&mut self, index: usize) {
+        if let Some(candidate) = self.candidates.get_mut(index) {
+            candidate.turn = Turn::Over;
+            self.current = index;
+            self.retries_here = 0;
+        }
+    }
+
+    /// A candidate failed: what that means for the others of its vendor.
+    pub fn failed(&mut self, index: usize, reason: ErrorReason) {
+        let Some(failed) = self.candidates.get(index) else { return };
+        let vendor = failed.vendor.clone();
+        for other in self.candidates.iter_mut().filter(|other| other.vendor == vendor) {
+            other.turn = match other.turn {
+                Turn::Due | Turn::Late if refuses_all(reason) => Turn::Over,
+                Turn::Due if casts_doubt(reason) => Turn::Late,
+                turn => turn,
+            };
         }
     }
 }
 
-/// Whether a failure will meet every model of the vendor alike.
-fn vendor_wide(reason: ErrorReason) -> bool {
+/// Whether every model of the vendor will be refused for the same cause: the key, the account, our own queue.
+fn refuses_all(reason: ErrorReason) -> bool {
+    matches!(reason, ErrorReason::VendorAuth | ErrorReason::VendorQuotaExhausted | ErrorReason::VendorBusy)
+}
+
+/// Whether the vendor's other models may fail for the same cause.
+fn casts_doubt(reason: ErrorReason) -> bool {
     matches!(
         reason,
-        ErrorReason::VendorAuth
-            | ErrorReason::VendorQuotaExhausted
-            | ErrorReason::VendorUnreachable
+        ErrorReason::VendorUnreachable
             | ErrorReason::VendorTimeout
-            | ErrorReason::VendorBusy
+            | ErrorReason::VendorError
+            | ErrorReason::VendorOverloaded
+            | ErrorReason::VendorBadResponse
+            | ErrorReason::StreamTruncated
     )
 }
 
@@ -187,12 +222,56 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_whole_vendor_skips_its_other_models() {
-        let failure = failed(ErrorReason::VendorTimeout);
-        assert_eq!(attempts(&["a", "a", "b"]).after(&failure, false, None, || true), Next::Switch { to: 2 });
-        assert_eq!(attempts(&["a", "a"]).after(&failure, false, None, || true), Next::Stop);
-        let too_long = failed(ErrorReason::ContextLengthExceeded);
-        assert_eq!(attempts(&["a", "a", "b"]).after(&too_long, false, None, || true), Next::Switch { to: 1 });
+    fn when_a_vendor_fails_its_other_models_come_last() {
+        for reason in [ErrorReason::VendorTimeout, ErrorReason::VendorUnreachable, ErrorReason::VendorError] {
+            let mut attempts = attempts(&["a", "a", "b", "a"]);
+            let failure = failed(reason);
+            let mut order = Vec::new();
+            while let Next::Switch { to } = attempts.after(&failure, false, None, || false) {
+                order.push(to);
+            }
+            assert_eq!(order, [2, 1, 3], "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_refused_ends_the_turn_of_all_models_of_the_vendor() {
+        for reason in [ErrorReason::VendorAuth, ErrorReason::VendorQuotaExhausted, ErrorReason::VendorBusy] {
+            let failure = failed(reason);
+            let mut mixed = attempts(&["a", "a", "b", "a"]);
+            assert_eq!(mixed.after(&failure, false, None, || true), Next::Switch { to: 2 }, "{reason:?}");
+            assert_eq!(mixed.after(&failure, false, None, || true), Next::Stop, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_of_one_model_leaves_the_others_of_its_vendor_their_turn() {
+        for reason in [ErrorReason::ContextLengthExceeded, ErrorReason::VendorRateLimited] {
+            let mut attempts = attempts(&["a", "a", "b"]);
+            assert_eq!(attempts.after(&failed(reason), false, None, || true), Next::Switch { to: 1 });
+        }
+    }
+
+    #[test]
+    fn a_call_beside_the_current_one_goes_to_another_vendor_and_has_had_its_turn() {
+        let mut attempts = attempts(&["a", "a", "b", "c"]);
+        assert_eq!(attempts.beside(|index| (index != 2).then_some(index)), Some((3, 3)));
+        assert_eq!(attempts.beside(|_| None::<()>), None);
+        assert_eq!(attempts.skip(), Some(1));
+        assert_eq!(attempts.skip(), Some(2));
+        assert_eq!(attempts.skip(), None);
+    }
+
+    #[test]
+    fn a_call_beside_that_wins_is_retried_as_any_other() {
+        let mut attempts = attempts(&["a", "b", "c"]);
+        let failure = failed(ErrorReason::VendorError);
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Retry { after: DELAY });
+        let (index, ()) = attempts.beside(|_| Some(())).unwrap();
+        attempts.failed(0, ErrorReason::VendorError);
+        attempts.go_to(index);
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Retry { after: DELAY });
+        assert_eq!(attempts.after(&failure, false, None, || true), Next::Switch { to: 2 });
     }
 
     #[test]
@@ -210,14 +289,6 @@ mod tests {
             Next::Switch { to: 1 }
         );
         assert_eq!(attempts(&["a", "b"]).after(&failure, false, Some(Duration::ZERO), || true), Next::Stop);
-    }
-
-    #[test]
-    fn an_adapter_that_went_away_is_asked_once_more_at_once() {
-        let mut attempts = attempts(&["a", "b"]);
-        let failure = failed(ErrorReason::Unavailable);
-        assert_eq!(attempts.after(&failure, false, None, || true), Next::Retry { after: Duration::ZERO });
-        assert_eq!(attempts.after(&failure, false, None, || true), Next::Stop);
     }
 
     #[test]

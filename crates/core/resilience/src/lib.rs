@@ -12,15 +12,19 @@
 //! | may a call pass at all | [`Breaker`] |
 //! | how many at once | [`AimdLimit`] |
 //! | may a failed call be tried again | [`RetryBudget`], [`Attempts`] |
-//! | who asked to be left alone, and how to come back | [`Holds`], [`RecoveringWeight`] |
+//! | may a slow call be asked a second time beside | [`HedgeBudget`] |
+//! | how long to wait for a process of ours that died | [`Reconnect`] |
+//! | who is left alone, and how to come back | [`Hold`], [`DoublingHold`], [`RecoveringWeight`] |
 //! | who is asked and serves nothing | [`Strike`] |
 
 mod attempts;
 mod breaker;
 mod ewma;
+mod hedge_budget;
 mod holds;
 mod limit;
 mod outcome;
+mod reconnect;
 mod recovery;
 mod retry_budget;
 mod sketch;
@@ -33,9 +37,11 @@ mod window;
 pub use attempts::{Attempts, FailoverRules, Next};
 pub use breaker::{Breaker, BreakerRules, BreakerState, Permit};
 pub use ewma::PeakEwma;
-pub use holds::Holds;
+pub use hedge_budget::HedgeBudget;
+pub use holds::{DoublingHold, Hold, with_jitter};
 pub use limit::AimdLimit;
 pub use outcome::Outcome;
+pub use reconnect::Reconnect;
 pub use recovery::RecoveringWeight;
 pub use retry_budget::{RetryBudget, RetryRules};
 pub use sketch::{Quantiles, Sketch, SketchError};

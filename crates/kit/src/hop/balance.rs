@@ -1,6 +1,10 @@
 //! Client-side balancing over the replicas of a role.
 
-use super::{call::Call, reach::Reach};
+use super::{
+    call::Call,
+    loss::{cut, unreachable},
+    reach::Reach,
+};
 use arc_swap::ArcSwap;
 use http::{Request, Response, Uri};
 use signalbox_api::status::to_status;
@@ -19,7 +23,7 @@ use std::{
     time::Duration,
 };
 use tonic::{
-    Status, TimeoutExpired,
+    ConnectError, Status, TimeoutExpired,
     body::Body,
     transport::{Channel, Endpoint},
 };
@@ -182,7 +186,7 @@ impl Service<Request<Body>> for Balanced {
         let shared = self.shared.clone();
         Box::pin(async move {
             let Some(replica) = shared.pick() else {
-                return Err(away("no address of the peer is known yet"));
+                return Err(unreachable("no address is known yet"));
             };
             let mut call = Call::start(replica);
             let mut channel = call.replica().channel.clone();
@@ -200,19 +204,16 @@ impl Service<Request<Body>> for Balanced {
 /// A transport error, told as the taxonomy tells it, with its consequences for the replica.
 fn told(call: &mut Call, error: &tonic::transport::Error) -> Status {
     let mut source: Option<&(dyn Error + 'static)> = Some(error);
-    let mut deepest = String::new();
+    let (mut deepest, mut connected) = (String::new(), true);
     while let Some(cause) = source {
         if cause.is::<TimeoutExpired>() {
             // The replica may have been at work; the call raises doubts when it is dropped.
             return to_status(&Failure::new(ErrorReason::DeadlineExceeded, "the call's deadline passed"));
         }
+        connected &= !cause.is::<ConnectError>();
         deepest = cause.to_string();
         source = cause.source();
     }
     call.lost();
-    away(&format!("a peer of this process cannot be reached: {deepest}"))
-}
-
-fn away(message: &str) -> Status {
-    to_status(&Failure::new(ErrorReason::Unavailable, message))
+    if connected { cut(&deepest) } else { unreachable(&deepest) }
 }

@@ -1,6 +1,6 @@
 //! One call to a replica, from its start to the end of the answer's body.
 
-use super::balance::Replica;
+use super::{balance::Replica, loss::cut};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::{
@@ -62,13 +62,20 @@ impl HttpBody for Answer {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        match &frame {
-            None => self.call.ended = true,
-            Some(Ok(frame)) => self.call.ended |= frame.is_trailers(),
-            Some(Err(_)) => {}
+        match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+            Some(Ok(frame)) => {
+                self.call.ended |= frame.is_trailers();
+                Poll::Ready(Some(Ok(frame)))
+            }
+            None if self.call.ended => Poll::Ready(None),
+            // An answer that is whole ends with its status, in the trailers.
+            broken => {
+                let problem = broken.and_then(Result::err);
+                let problem = problem.as_ref().map_or("it was closed", Status::message);
+                self.call.lost();
+                Poll::Ready(Some(Err(cut(problem))))
+            }
         }
-        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
