@@ -24,6 +24,8 @@ pub struct CallRecord {
     pub time_to_first_token: Option<Duration>,
     /// Whether the vendor is simulated.
     pub simulated: bool,
+    /// Whether it is a heartbeat, which nobody asked for.
+    pub probe: bool,
 }
 
 /// How a vendor call ended.

@@ -39,17 +39,18 @@ impl Strike {
         self.served_at
     }
 
-    /// Whether it was asked for five minutes up to now and served nothing, while another served (`others_served_at`).
-    /// When nobody serves, the fault is likely ours, and lowering all changes nothing.
-    pub fn is_on(&self, others_served_at: Option<Instant>, now: Instant) -> bool {
-        self.unserved_since.is_some_and(|since| older(since, now))
-            && self.asked_at.is_some_and(|at| !older(at, now))
-            && others_served_at.is_some_and(|at| !older(at, now))
+    /// For how long it has been asked without serving; `None` while it serves, or nobody asks.
+    pub fn unserved_for(&self, now: Instant) -> Option<Duration> {
+        let asked = self.asked_at.is_some_and(|at| !older(at, now));
+        self.unserved_since.filter(|_| asked).map(|since| now.saturating_duration_since(since))
     }
 
-    /// The weight in the draw: 1, or less on strike.
-    pub fn weight(&self, others_served_at: Option<Instant>, now: Instant) -> f64 {
-        if self.is_on(others_served_at, now) { ON_STRIKE } else { 1.0 }
+    /// The weight in the draw of one that has been asked for so long without serving, while another one served so long
+    /// ago: 1, or less on strike. When nobody serves, the fault is likely ours, and lowering all changes nothing.
+    pub fn weight(unserved_for: Option<Duration>, others_served_ago: Option<Duration>) -> f64 {
+        let on_strike = unserved_for.is_some_and(|unserved| unserved >= PATIENCE)
+            && others_served_ago.is_some_and(|ago| ago < PATIENCE);
+        if on_strike { ON_STRIKE } else { 1.0 }
     }
 }
 
@@ -71,41 +72,47 @@ mod tests {
         (strike, from + MINUTE * minutes)
     }
 
+    fn weight(strike: Strike, others_served_ago: Option<Duration>, now: Instant) -> f64 {
+        Strike::weight(strike.unserved_for(now), others_served_ago)
+    }
+
+    const JUST_NOW: Option<Duration> = Some(Duration::ZERO);
+
     #[test]
     fn five_minutes_of_serving_nothing_while_others_serve_lower_the_weight() {
         let start = Instant::now();
         let (strike, now) = asked_each_minute(start, 4);
-        assert_eq!(strike.weight(Some(now), now), 1.0);
+        assert_eq!(weight(strike, JUST_NOW, now), 1.0);
         let (strike, now) = asked_each_minute(start, 5);
-        assert_eq!(strike.weight(Some(now), now), ON_STRIKE);
+        assert_eq!(weight(strike, JUST_NOW, now), ON_STRIKE);
     }
 
     #[test]
     fn one_served_call_ends_the_strike() {
         let (mut strike, now) = asked_each_minute(Instant::now(), 10);
         strike.served(now);
-        assert!(!strike.is_on(Some(now), now));
+        assert_eq!(strike.unserved_for(now), None);
         assert_eq!(strike.served_at(), Some(now));
         // And the next strike needs its own five minutes.
         strike.asked(now + MINUTE);
-        assert!(!strike.is_on(Some(now + MINUTE), now + MINUTE));
+        assert_eq!(weight(strike, JUST_NOW, now + MINUTE), 1.0);
     }
 
     #[test]
     fn when_nobody_serves_nobody_is_on_strike() {
         let (strike, now) = asked_each_minute(Instant::now(), 10);
-        assert!(!strike.is_on(None, now));
-        assert!(!strike.is_on(Some(now - PATIENCE), now));
+        assert_eq!(weight(strike, None, now), 1.0);
+        assert_eq!(weight(strike, Some(PATIENCE), now), 1.0);
     }
 
     #[test]
     fn whoever_is_not_asked_is_not_on_strike() {
         let start = Instant::now();
-        assert!(!Strike::default().is_on(Some(start), start));
+        assert_eq!(Strike::default().unserved_for(start), None);
         let (mut strike, now) = asked_each_minute(start, 10);
         let later = now + MINUTE * 60;
-        assert!(!strike.is_on(Some(later), later));
+        assert_eq!(strike.unserved_for(later), None);
         strike.asked(later);
-        assert!(!strike.is_on(Some(later), later));
+        assert_eq!(weight(strike, JUST_NOW, later), 1.0);
     }
 }

@@ -95,12 +95,14 @@ fn count_tokens(record: &CallRecord, [vendor, model]: [&str; 2]) {
 
 fn log(record: &CallRecord) {
     let CallOutcome::Failed(reason) = record.outcome else { return };
-    let is_callers = matches!(reason, ErrorReason::InvalidRequest | ErrorReason::DeadlineExceeded);
+    // Heartbeats tell themselves when a vendor stops to answer, once.
+    let is_expected =
+        record.probe || matches!(reason, ErrorReason::InvalidRequest | ErrorReason::DeadlineExceeded);
     let latency_ms = u64::try_from(record.latency.as_millis()).unwrap_or(u64::MAX);
     let (request_id, reason) = (&record.request_id, reason.name());
     // Not as `target`, which is the name of an event's own module in JSON.
     let (vendor, model) = (&*record.target.vendor, &*record.target.model);
-    if is_callers {
+    if is_expected {
         tracing::debug!(request_id, vendor, model, reason, latency_ms, "vendor call failed");
     } else {
         tracing::warn!(request_id, vendor, model, reason, latency_ms, "vendor call failed");

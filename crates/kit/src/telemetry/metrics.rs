@@ -1,6 +1,8 @@
 //! Prometheus metrics of the process.
 
-use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    GaugeVec, HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 use std::sync::LazyLock;
 
 /// The process's registry, served at `/metrics`.
@@ -27,6 +29,15 @@ pub fn counter(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
 pub fn gauge(name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
     let gauge =
         IntGaugeVec::new(Opts::new(name, help), labels).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let _duplicate = REGISTRY.register(Box::new(gauge.clone()));
+    gauge
+}
+
+/// Registers a gauge of shares, from 0 to 1.
+#[expect(clippy::panic, reason = "as for counters")]
+pub fn share(name: &str, help: &str, labels: &[&str]) -> GaugeVec {
+    let gauge =
+        GaugeVec::new(Opts::new(name, help), labels).unwrap_or_else(|error| panic!("{name}: {error}"));
     let _duplicate = REGISTRY.register(Box::new(gauge.clone()));
     gauge
 }

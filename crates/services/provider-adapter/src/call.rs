@@ -1,6 +1,9 @@
 //! One call, made ready: whom to call, with what.
 
-use crate::service::Dependencies;
+use crate::{
+    fault::{FaultyVendor, Injected},
+    service::Dependencies,
+};
 use signalbox_api::{convert, v1};
 use signalbox_kit::catalog::Catalog;
 use signalbox_ports::{VendorApi, VendorTarget};
@@ -24,6 +27,10 @@ pub(crate) struct Call {
     pub(crate) keep_reasoning: bool,
     pub(crate) adjustments: Vec<Adjustment>,
     pub(crate) operation: &'static str,
+    /// What is done to it on purpose.
+    pub(crate) injected: Option<Injected>,
+    /// Nobody asked for it: it only looks whether the vendor answers.
+    pub(crate) probe: bool,
 }
 
 impl Call {
@@ -36,7 +43,11 @@ impl Call {
         let wanted = if stream { Capability::Streaming } else { Capability::Text };
         let request = convert::generate_request_from_proto(wire.request.unwrap_or_default())?;
         let timeout = wire.timeout.and_then(convert::duration_from_proto);
+        let injected = Injected::read(wire.fault, &dependencies.config)?;
         let mut call = Self::to(dependencies, wire.target, wanted, request, timeout)?;
+        if let Some(injected) = injected {
+            call.inject(injected, &dependencies.config.catalog());
+        }
         call.prompt_tokens = estimate_prompt_tokens(&call.request.prompt);
         // Where tools are in play the vendor may want its reasoning back, so all of it is passed on.
         call.keep_reasoning = call.request.prompt.include_reasoning || !call.request.prompt.tools.is_empty();
@@ -96,7 +107,17 @@ impl Call {
             keep_reasoning: false,
             adjustments: Vec::new(),
             operation: "chat",
+            injected: None,
+            probe: false,
         })
+    }
+
+    /// From now on the vendor has a fault.
+    fn inject(&mut self, injected: Injected, catalog: &Catalog) {
+        let name = self.model.vendor.clone();
+        let timeouts = catalog.vendor(&name).map(|vendor| vendor.timeouts).unwrap_or_default().into();
+        self.injected = Some(injected.clone());
+        self.vendor = Arc::new(FaultyVendor { name, vendor: self.vendor.clone(), injected, timeouts });
     }
 
     /// A wish above the model's own limit would be refused by the vendor.
@@ -111,6 +132,14 @@ impl Call {
                 description: format!("lowered from {wanted} to this model's limit of {most}").into(),
             });
         }
+    }
+
+    /// The model as the catalogue lists it: `vendor/*` where it does not.
+    pub(crate) fn listed_as(&self) -> ModelRef {
+        if self.listed {
+            return self.model.clone();
+        }
+        ModelRef { vendor: self.model.vendor.clone(), model: Arc::from("*") }
     }
 
     pub(crate) fn target(&self) -> VendorTarget<'_> {

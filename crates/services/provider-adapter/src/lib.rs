@@ -3,10 +3,13 @@
 //! It holds the vendors' keys and connections. It neither retries nor fails over; that is the router's.
 
 mod call;
+mod fault;
+mod health;
 mod meter;
 mod service;
 mod stream;
 
+pub use health::CallHealth;
 pub use service::{Adapter, Dependencies, Vendors};
 
 use signalbox_api::v1::provider_service_server::ProviderServiceServer;

@@ -1,6 +1,11 @@
 //! The account of one vendor call, kept whatever its end.
 
-use crate::{call::Call, service::Dependencies};
+use crate::{
+    call::Call,
+    fault::Injected,
+    health::{self, CallEnd, CallUnderWay},
+    service::Dependencies,
+};
 use opentelemetry::trace::SpanKind;
 use signalbox_api::{convert, status, v1};
 use signalbox_kit::telemetry::trace::Span;
@@ -9,7 +14,7 @@ use signalbox_pricing::Day;
 use signalbox_types::{
     Adjustment, ErrorReason, Failure, FinishReason, Lane, ModelRef, Money, TokenUsage, UsageSource,
 };
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
@@ -17,19 +22,27 @@ use tonic::Status;
 /// what was used until then.
 pub(crate) struct Meter {
     dependencies: Dependencies,
+    health: CallUnderWay,
     span: Span,
     started: Instant,
     first_token: Option<Duration>,
     request_id: String,
     tenant_id: String,
     model: ModelRef,
-    listed: bool,
+    /// The model as accounts, health and metrics name it.
+    listed_as: ModelRef,
     lane: Lane,
     simulated: bool,
+    injected: Option<Injected>,
+    probe: bool,
     prompt_tokens: u64,
     /// What is known to be used, should the caller go away now.
     so_far: Option<TokenUsage>,
     answer_tokens_so_far: u64,
+    /// The vendor asked to wait.
+    hold: Option<Duration>,
+    quota_left: Option<f64>,
+    slow: bool,
     ended: bool,
 }
 
@@ -46,21 +59,31 @@ impl Meter {
             if let Some(temperature) = call.request.prompt.sampling.temperature {
                 span.set("gen_ai.request.temperature", temperature);
             }
+            if let Some(injected) = &call.injected {
+                span.set("signalbox.drill.fault", injected.fault.to_string());
+            }
         }
+        let listed_as = call.listed_as();
         Self {
             dependencies: dependencies.clone(),
+            health: dependencies.health.begin(&listed_as),
             span,
             started: Instant::now(),
             first_token: None,
             request_id: call.request.request_id.clone(),
             tenant_id: call.request.tenant_id.clone(),
             model: call.model.clone(),
-            listed: call.listed,
+            listed_as,
             lane: call.request.lane,
             simulated: call.vendor.simulated(),
+            injected: call.injected.clone(),
+            probe: call.probe,
             prompt_tokens: call.prompt_tokens,
             so_far: None,
             answer_tokens_so_far: 0,
+            hold: None,
+            quota_left: None,
+            slow: false,
             ended: false,
         }
     }
@@ -71,6 +94,16 @@ impl Meter {
             self.first_token = Some(self.started.elapsed());
         }
         self.answer_tokens_so_far += tokens;
+    }
+
+    /// The vendor has told what is left of its quota.
+    pub(crate) fn quota_left(&mut self, share: Option<f64>) {
+        self.quota_left = share.or(self.quota_left);
+    }
+
+    /// The stream trickles.
+    pub(crate) fn slow(&mut self) {
+        self.slow = true;
     }
 
     /// The vendor has reported usage.
@@ -134,14 +167,16 @@ impl Meter {
             vendor_request_id,
             adjustments: convert::adjustments_to_proto(adjustments),
             simulated: self.simulated,
-            quota_left: None,
-            slow: false,
+            quota_left: self.quota_left,
+            slow: self.slow,
         }
     }
 
     /// The call failed. `usage`: what the vendor had reported until then.
     pub(crate) fn fail(mut self, failure: &Failure, usage: Option<TokenUsage>) -> Status {
         self.reported(usage);
+        self.quota_left(failure.quota_left);
+        self.hold = health::hold(failure);
         let usage = self.used_until_failure(failure.reason);
         let (cost, latency) = self.end(CallOutcome::Failed(failure.reason), usage);
         let detail = v1::CallFailure {
@@ -152,7 +187,7 @@ impl Meter {
             cost: Some(self.cost_to_proto(cost)),
             latency: Some(convert::duration_to_proto(latency)),
             simulated: self.simulated,
-            quota_left: None,
+            quota_left: self.quota_left,
         };
         status::to_status_with(failure, vec![status::any(&detail)])
     }
@@ -169,14 +204,13 @@ impl Meter {
                     | ErrorReason::VendorBadResponse
                     | ErrorReason::Cancelled
             );
-        if worked_on {
-            self.used_so_far()
-        } else {
-            TokenUsage { source: UsageSource::Vendor, ..TokenUsage::default() }
-        }
+        if worked_on { self.used_so_far() } else { nothing_used() }
     }
 
     fn used_so_far(&self) -> TokenUsage {
+        if self.injected.as_ref().is_some_and(|injected| !injected.reached()) {
+            return nothing_used();
+        }
         let estimate = self.estimate(self.answer_tokens_so_far);
         match self.so_far {
             None => estimate,
@@ -195,16 +229,18 @@ impl Meter {
         let day = Day::of(self.dependencies.clock.now());
         let cost = self.dependencies.config.catalog().prices().cost(&self.model, &usage, self.lane, day);
         self.end_span(outcome, &usage);
+        self.tell_health(outcome, &usage, latency);
         self.dependencies.usage.record(CallRecord {
             request_id: std::mem::take(&mut self.request_id),
             tenant_id: std::mem::take(&mut self.tenant_id),
-            target: self.label(),
+            target: self.listed_as.clone(),
             outcome,
             usage,
             cost,
             latency,
             time_to_first_token: self.first_token,
             simulated: self.simulated,
+            probe: self.probe,
         });
         (cost, latency)
     }
@@ -228,17 +264,27 @@ impl Meter {
         self.span.end();
     }
 
-    /// The model as accounts and metrics name it.
-    fn label(&self) -> ModelRef {
-        if self.listed {
-            return self.model.clone();
-        }
-        ModelRef { vendor: Arc::clone(&self.model.vendor), model: Arc::from("*") }
+    fn tell_health(&self, outcome: CallOutcome, usage: &TokenUsage, whole: Duration) {
+        self.health.end(&CallEnd {
+            outcome,
+            whole,
+            first_token: self.first_token,
+            // The single token of a probe takes as long as a whole answer's start.
+            answer_tokens: if self.probe { 0 } else { usage.answer_tokens() },
+            slow: self.slow,
+            hold: self.hold,
+            quota_left: self.quota_left,
+        });
     }
 
     fn cost_to_proto(&self, cost: Option<Money>) -> v1::Cost {
         convert::cost_to_proto(cost, self.dependencies.config.catalog().prices().price_version())
     }
+}
+
+/// Zero tokens, and that is known.
+fn nothing_used() -> TokenUsage {
+    TokenUsage { source: UsageSource::Vendor, ..TokenUsage::default() }
 }
 
 impl Drop for Meter {

@@ -1,11 +1,11 @@
 //! The handlers.
 
-use crate::{call::Call, meter::Meter, stream::MeteredStream};
+use crate::{call::Call, health::CallHealth, meter::Meter, stream::MeteredStream};
 use arc_swap::ArcSwap;
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream::BoxStream};
 use signalbox_api::{
     convert,
-    status::{to_status, unimplemented},
+    status::to_status,
     v1::{self, provider_service_server::ProviderService},
 };
 use signalbox_kit::{Clock, config::ConfigHandle, telemetry::trace::Span};
@@ -26,6 +26,8 @@ pub struct Dependencies {
     pub vendors: Arc<Vendors>,
     /// Where accounts go.
     pub usage: Arc<dyn UsageSink>,
+    /// What was seen of each model lately.
+    pub health: CallHealth,
     /// Wall time, for prices.
     pub clock: Arc<dyn Clock>,
 }
@@ -51,7 +53,7 @@ impl Adapter {
 #[tonic::async_trait]
 impl ProviderService for Adapter {
     type StreamInvokeModelStream = MeteredStream;
-    type WatchHealthStream = stream::Empty<Result<v1::WatchHealthResponse, Status>>;
+    type WatchHealthStream = BoxStream<'static, Result<v1::WatchHealthResponse, Status>>;
 
     async fn invoke_model(
         &self,
@@ -60,12 +62,13 @@ impl ProviderService for Adapter {
         let span = Span::server("signalbox.v1.ProviderService/InvokeModel", request.metadata().as_ref());
         let call = Call::prepare(&self.dependencies, request.into_inner(), false)
             .map_err(|failure| to_status(&failure))?;
-        let meter = Meter::start(&self.dependencies, &call, &span);
+        let mut meter = Meter::start(&self.dependencies, &call, &span);
         let reply = match call.vendor.generate(call.target(), &call.request.prompt).await {
             Ok(reply) => reply,
             Err(failure) => return Err(meter.fail(&failure, None)),
         };
-        let VendorReply { value: answer, mut adjustments, request_id } = reply;
+        let VendorReply { value: answer, mut adjustments, request_id, quota_left } = reply;
+        meter.quota_left(quota_left);
         adjustments.splice(0..0, call.adjustments);
         let mut usage = answer.usage;
         if usage.source == UsageSource::Unknown {
@@ -107,11 +110,12 @@ impl ProviderService for Adapter {
         let span = Span::server("signalbox.v1.ProviderService/InvokeEmbedding", request.metadata().as_ref());
         let (call, embed) = Call::prepare_embedding(&self.dependencies, request.into_inner())
             .map_err(|failure| to_status(&failure))?;
-        let meter = Meter::start(&self.dependencies, &call, &span);
+        let mut meter = Meter::start(&self.dependencies, &call, &span);
         let reply = match call.vendor.embed(call.target(), &embed).await {
             Ok(reply) => reply,
             Err(failure) => return Err(meter.fail(&failure, None)),
         };
+        meter.quota_left(reply.quota_left);
         let mut usage = reply.value.usage;
         if usage.source == UsageSource::Unknown {
             usage = meter.estimate(0);
@@ -141,7 +145,7 @@ impl ProviderService for Adapter {
         &self,
         _: Request<v1::WatchHealthRequest>,
     ) -> Result<Response<Self::WatchHealthStream>, Status> {
-        Err(unimplemented("ProviderService.WatchHealth"))
+        Ok(Response::new(self.dependencies.health.watch().map(Ok).boxed()))
     }
 }
 
