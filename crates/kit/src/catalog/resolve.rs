@@ -108,7 +108,8 @@ impl Catalog {
         })
     }
 
-    fn tier_targets<'a>(&'a self, tier: Tier, tenant: &'a Tenant) -> Result<&'a [ModelRef], Failure> {
+    /// The models of a tier, as the tenant has it, in order of preference; never empty.
+    pub fn tier_targets<'a>(&'a self, tier: Tier, tenant: &'a Tenant) -> Result<&'a [ModelRef], Failure> {
         match tenant.tier(tier).unwrap_or_else(|| self.tier(tier)) {
             [] => Err(unknown("model", format!("no models are configured for the tier {}", tier.name()))),
             targets => Ok(targets),

@@ -1,10 +1,15 @@
 use super::*;
 use crate::config::{Environment, Loaded, load_text};
 use signalbox_pricing::{Day, ModelStatus};
-use signalbox_types::{Capability, ErrorReason, Lane, ModelSelector, OpenAiEndpoint, TokenUsage, VendorKind};
+use signalbox_types::{
+    Capabilities, Capability, ErrorReason, GenerateRequest, Lane, ModelFacts, ModelSelector, OpenAiEndpoint,
+    TokenUsage, VendorKind,
+};
 
 mod defaults;
 mod real_or_simulated;
+mod tasks;
+mod tenants;
 
 fn day(text: &str) -> Day {
     Day::parse(text).unwrap()
@@ -28,7 +33,7 @@ fn a_request_that_names_nothing_goes_by_task_then_tenant_then_default() {
     let catalog = &loaded.catalog;
     let of = |alias: &str| catalog.aliases()[alias].targets.to_vec();
     let resolve = |task: &str, tenant: &str| {
-        catalog.resolve(&ModelSelector::Unspecified, task, tenant, today()).unwrap().to_vec()
+        catalog.resolve(&ModelSelector::Unspecified, task, tenant, today()).unwrap().preferred.to_vec()
     };
     assert_eq!(resolve("headline", "desk"), of("creative"));
     assert_eq!(resolve("", "desk"), of("smart"));
@@ -40,7 +45,7 @@ fn a_name_wins_over_the_task_but_the_task_must_exist() {
     let loaded = load("");
     let alias = ModelSelector::Alias("smart".into());
     let found = loaded.catalog.resolve(&alias, "headline", "", today()).unwrap();
-    assert_eq!(found, &*loaded.catalog.aliases()["smart"].targets);
+    assert_eq!(found.preferred, &*loaded.catalog.aliases()["smart"].targets);
     let failure = loaded.catalog.resolve(&alias, "headlin", "", today()).unwrap_err();
     assert_eq!(failure.reason, ErrorReason::UnknownModel);
     assert_eq!(failure.violations[0].field, "task_type");

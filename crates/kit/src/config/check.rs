@@ -1,16 +1,22 @@
 //! What the shape alone cannot tell: names that lead somewhere, values that make sense together.
 
+mod targets;
+mod tasks;
+mod tenants;
+
 use super::{
-    BaseUrl, Config, Origin, Problem, TaskTypeConfig, VendorConfig,
+    BaseUrl, Config, Origin, Problem, VendorConfig,
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
+    slow_stream,
     tree::Cursor,
 };
 use crate::{catalog::Catalog, config::Environment};
-use signalbox_pricing::{Day, ModelStatus};
+use signalbox_pricing::Day;
 use signalbox_types::ModelRef;
 use std::collections::HashSet;
+use targets::Targets;
 
 /// What was found: faults refuse the file, warnings do not.
 #[derive(Debug, Default)]
@@ -46,6 +52,7 @@ pub(super) fn check(
     check_models(config, root, built_in, findings);
     check_names(config, root, today, findings);
     routing::check(&config.routing, &root.key("routing"), findings);
+    slow_stream::check(&config.slow_stream, &root.key("slow_stream"), findings);
     check_exchange_rate(config, root, findings);
 }
 
@@ -82,6 +89,7 @@ fn check_models(config: &Config, root: &Cursor<'_>, built_in: &Cursor<'_>, findi
                     findings.warn(&at, "has no `prices`: what its calls cost is not known");
                 }
                 sanity::check_model(name, model, &peers, &at, findings);
+                tasks::check_quality(config, model, &at, findings);
             }
         }
     }
@@ -89,35 +97,12 @@ fn check_models(config: &Config, root: &Cursor<'_>, built_in: &Cursor<'_>, findi
 
 fn check_names(config: &Config, root: &Cursor<'_>, today: Day, findings: &mut Findings) {
     let targets = Targets { config, today };
-    for (name, alias) in &config.aliases {
-        let at = root.key("aliases").key(name);
-        if name.is_empty() || name.contains(['/', ':']) {
-            let message = "an alias has a name without `/` and `:`, which tell it from a model and a tier";
-            findings.fault(&at, message);
-        }
-        check_name(name, &at, findings);
-        targets.check(&alias.targets, &at.key("targets"), findings);
-    }
+    targets.check_aliases(&config.aliases, &root.key("aliases"), findings);
     for (name, _, list) in config.tiers.each() {
         targets.check(list, &root.key("tiers").key(name), findings);
     }
-    for (name, task) in &config.task_types {
-        let at = root.key("task_types").key(name);
-        if name.is_empty() {
-            findings.fault(&at, "a task type has a name: requests that give none have no task type");
-        }
-        check_name(name, &at, findings);
-        check_task(config, task, &at, findings);
-        if let Some(routing) = &task.routing {
-            routing::check(routing, &at.key("routing"), findings);
-        }
-        targets.check(task.targets.as_deref().unwrap_or_default(), &at.key("targets"), findings);
-    }
-    for (name, tenant) in &config.tenants {
-        let at = root.key("tenants").key(name);
-        check_name(name, &at, findings);
-        check_alias(config, tenant.default_alias.as_deref(), &at.key("default_alias"), findings);
-    }
+    tasks::check(&targets, root, findings);
+    tenants::check(&targets, root, findings);
     check_alias(config, config.default_alias.as_deref(), &root.key("default_alias"), findings);
 }
 
@@ -132,89 +117,6 @@ fn check_alias(config: &Config, alias: Option<&str>, at: &Cursor<'_>, findings: 
     if let Some(alias) = alias.filter(|alias| !config.aliases.contains_key(*alias)) {
         let hint = did_you_mean(alias, config.aliases.keys().map(String::as_str));
         findings.fault(at, format!("no alias `{alias}` under `aliases`{hint}"));
-    }
-}
-
-fn check_task(config: &Config, task: &TaskTypeConfig, at: &Cursor<'_>, findings: &mut Findings) {
-    match (&task.alias, &task.targets) {
-        (Some(_), Some(_)) => {
-            findings.fault(&at.key("targets"), "give either `alias` or `targets`, not both");
-        }
-        (None, None) => findings.fault(at, "needs `alias` or `targets`"),
-        _ => check_alias(config, task.alias.as_deref(), &at.key("alias"), findings),
-    }
-    let limits = [
-        ("first_byte_timeout", task.first_byte_timeout, "attempt_timeout", task.attempt_timeout),
-        ("attempt_timeout", task.attempt_timeout, "timeout", task.timeout),
-    ];
-    for (inner_name, inner, outer_name, outer) in limits {
-        if let (Some(inner), Some(outer)) = (inner, outer)
-            && inner > outer
-        {
-            findings.fault(&at.key(inner_name), format!("{inner} is longer than `{outer_name}`, {outer}"));
-        }
-    }
-}
-
-struct Targets<'c> {
-    config: &'c Config,
-    today: Day,
-}
-
-impl Targets<'_> {
-    fn check(&self, targets: &[String], at: &Cursor<'_>, findings: &mut Findings) {
-        let mut seen = HashSet::new();
-        for (index, target) in targets.iter().enumerate() {
-            let at = at.index(index);
-            if !seen.insert(target) {
-                findings.fault(&at, format!("`{target}` is listed twice"));
-                continue;
-            }
-            match self.config.models.get(target) {
-                Some(model) => self.check_served(target, model, &at, findings),
-                None => self.check_unlisted(target, &at, findings),
-            }
-        }
-    }
-
-    fn check_served(
-        &self,
-        target: &str,
-        model: &super::ModelConfig,
-        at: &Cursor<'_>,
-        findings: &mut Findings,
-    ) {
-        let shut_down = model.shutdown_date.filter(|date| date.0 <= self.today);
-        if shut_down.is_none() && model.status != ModelStatus::Retired {
-            return;
-        }
-        let when = shut_down.map_or_else(String::new, |date| format!(" on {}", date.0));
-        let instead = model
-            .successor
-            .as_ref()
-            .map_or_else(String::new, |name| format!("; its vendor names `{name}` instead"));
-        findings.warn(at, format!("`{target}` was shut down{when} and is skipped{instead}"));
-    }
-
-    fn check_unlisted(&self, target: &str, at: &Cursor<'_>, findings: &mut Findings) {
-        let reference = match target.parse::<ModelRef>() {
-            Ok(reference) => reference,
-            Err(error) => {
-                let hint =
-                    self.config.aliases.contains_key(target).then_some("; an alias cannot lead to an alias");
-                return findings.fault(at, format!("{error}{}", hint.unwrap_or_default()));
-            }
-        };
-        let models = self.config.models.keys().map(String::as_str);
-        match self.config.vendors.get(&*reference.vendor) {
-            Some(vendor) if vendor.takes_unlisted_models() => {}
-            Some(_) => findings
-                .fault(at, format!("no model `{target}` under `models`{}", did_you_mean(target, models))),
-            None => {
-                let hint = did_you_mean(&reference.vendor, self.config.vendors.keys().map(String::as_str));
-                findings.fault(at, format!("no vendor `{}` under `vendors`{hint}", reference.vendor));
-            }
-        }
     }
 }
 

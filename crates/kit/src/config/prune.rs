@@ -4,7 +4,7 @@
 //! all it takes to be rid of one. What the file itself names must exist.
 
 use super::{
-    Config, Origin,
+    Config, OrderConfig, Origin,
     tree::{Cursor, Node},
 };
 use signalbox_types::ModelRef;
@@ -31,11 +31,32 @@ fn drop_overruled_choices(config: &mut Config, root: &Cursor<'_>) {
             key.env = None;
         }
     }
+    let listed = config.routing.order == OrderConfig::Listed;
     for (name, task) in &mut config.task_types {
         let at = root.key("task_types").key(name);
         if task.alias.is_some() && task.targets.is_some() && built_in(&at.key("alias")) {
             task.alias = None;
         }
+        let alias = task.alias.as_ref().and_then(|name| config.aliases.get(name));
+        let preferred = task.targets.as_ref().or(alias.map(|alias| &alias.targets));
+        if built_in(&at.key("secondary")) {
+            task.secondary.retain(|model| !preferred.is_some_and(|preferred| preferred.contains(model)));
+        }
+        let at = at.key("routing");
+        // Who wants the listed order wants it for the built-in task types, too.
+        if listed && built_in(&at) {
+            task.routing = None;
+        }
+        if let Some(routing) = &mut task.routing
+            && routing.weights.is_some()
+            && built_in(&at.key("preset"))
+        {
+            routing.preset = None;
+        }
+    }
+    // A default of one's own is for every temperature.
+    if !built_in(&root.key("default_alias")) && built_in(&root.key("temperature_policies")) {
+        config.temperature_policies.clear();
     }
 }
 
@@ -66,6 +87,9 @@ fn drop_targets(config: &mut Config, root: &Cursor<'_>) {
         {
             targets.retain(known);
         }
+        if built_in(&root.key("task_types").key(name).key("secondary")) {
+            task.secondary.retain(known);
+        }
     }
     let tiers = root.key("tiers");
     let lists = [
@@ -91,6 +115,10 @@ fn drop_references(config: &mut Config, root: &Cursor<'_>) {
         };
         !dangling
     });
+    if built_in(&root.key("temperature_policies")) {
+        let task_types = &config.task_types;
+        config.temperature_policies.retain(|policy| task_types.contains_key(&policy.task_type));
+    }
     if config.default_alias.as_ref().is_some_and(|alias| !aliases.contains_key(alias))
         && built_in(&root.key("default_alias"))
     {

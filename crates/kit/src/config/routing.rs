@@ -1,6 +1,6 @@
 //! The file's section about the order in which candidates are tried.
 
-use super::{check::Findings, tree::Cursor, values::HumanDuration, words};
+use super::{Origin, check::Findings, tree::Cursor, values::HumanDuration, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
@@ -173,7 +173,8 @@ impl JsonSchema for Greed {
 const ONLY_SCORED: [&str; 6] = ["preset", "weights", "greed", "explore", "target", "expected_tokens"];
 
 pub(super) fn check(config: &RoutingConfig, at: &Cursor<'_>, findings: &mut Findings) {
-    let given = |name: &&str| at.key(name).node.is_some();
+    // What the built-in catalogue says of it is not the operator's slip.
+    let given = |name: &&str| at.key(name).node.is_some_and(|node| node.at.origin == Origin::File);
     if config.preset.is_some() && config.weights.is_some() {
         findings.fault(&at.key("weights"), "give either `preset` or `weights`, not both");
     } else if let Err(error) = config.weights().checked() {
@@ -181,7 +182,7 @@ pub(super) fn check(config: &RoutingConfig, at: &Cursor<'_>, findings: &mut Find
     }
     if config.order == OrderConfig::Listed {
         for name in ONLY_SCORED.iter().filter(|name| given(name)) {
-            findings.warn(&at.key(name), "has no effect without `order: scored`");
+            findings.warn(&at.key(name), "has no effect with `order: listed`");
         }
     } else if config.greed == Greed::Best && given(&"explore") {
         findings.warn(&at.key("explore"), "has no effect with `greed: best`, which draws nothing");

@@ -8,6 +8,8 @@ mod properties;
 mod published;
 mod reloads;
 mod routing;
+mod tasks;
+mod tenants;
 
 fn today() -> Day {
     Day::parse("2026-11-29").unwrap()

@@ -54,6 +54,11 @@ fn every_alias_tier_and_task_leads_to_active_models_that_can_do_it() {
             catalog.model(target).unwrap().facts.capabilities.contains(task.required_capabilities)
         };
         assert!(task.targets.iter().filter(able).count() >= 2, "{name}");
+        for target in task.secondary.iter() {
+            let known = catalog.model(target).unwrap();
+            assert_eq!(known.lifecycle.status_on(day("2027-02-01")), ModelStatus::Active, "{name}: {target}");
+            assert!(able(&target), "{name}: {target}");
+        }
     }
     for alias in ["fast", "smart", "cheap", "creative", "code", "vision", "reasoning", "embedding", "local"] {
         let able = |target: &ModelRef, wanted| catalog.model(target).unwrap().facts.capabilities.has(wanted);

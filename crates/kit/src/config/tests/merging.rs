@@ -63,7 +63,10 @@ fn extends_none_starts_from_nothing() {
     assert!(loaded.catalog.models().is_empty());
     assert_eq!(loaded.catalog.vendors(&Environment::default()).len(), 1);
     let selector = ModelSelector::Alias("fast".into());
-    assert_eq!(loaded.catalog.resolve(&selector, "", "", today()).unwrap()[0].to_string(), "mine/anything");
+    assert_eq!(
+        loaded.catalog.resolve(&selector, "", "", today()).unwrap().preferred[0].to_string(),
+        "mine/anything"
+    );
 }
 
 #[test]

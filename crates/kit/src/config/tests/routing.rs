@@ -4,21 +4,21 @@ use signalbox_routing::{Preset, Rules, Selection, Weights};
 use std::time::Duration;
 
 fn routing(text: &str, task_type: &str) -> Routing {
-    good(text).catalog.routing(task_type).clone()
+    good(text).catalog.routing(task_type, "").clone()
 }
 
 #[test]
-fn without_a_word_about_routing_the_listed_order_is_kept() {
+fn without_a_word_about_routing_candidates_are_scored_in_a_balanced_way() {
     let routing = routing("", "headline");
-    assert_eq!(routing.rules, Rules::CATALOGUE_ORDER);
+    assert_eq!(routing.rules, Rules::default());
     assert_eq!((routing.target, routing.expected_tokens), (Duration::from_secs(10), 256));
     assert_eq!(routing, Routing::default());
     assert_eq!(warnings("routing: {}"), "");
 }
 
 #[test]
-fn scored_alone_means_balanced_and_the_usual_draw() {
-    assert_eq!(routing("routing: {order: scored}", "").rules, Rules::default());
+fn the_listed_order_can_be_kept() {
+    assert_eq!(routing("routing: {order: listed}", "").rules, Rules::CATALOGUE_ORDER);
 }
 
 #[test]
@@ -38,15 +38,15 @@ fn every_field_takes_effect() {
 fn what_a_task_type_says_takes_the_place_of_the_whole_section() {
     let text = "routing: {order: scored, preset: best, target: 3s}
 task_types:
-  bulk: {alias: fast, routing: {order: scored, preset: cheap}}
+  tidy: {alias: fast, routing: {order: scored, preset: cheap}}
   plain: {alias: fast, routing: {}}
   same: {alias: fast}
 ";
     let loaded = good(text);
-    let of = |task_type: &str| loaded.catalog.routing(task_type);
+    let of = |task_type: &str| loaded.catalog.routing(task_type, "");
     assert_eq!((of("").rules.weights, of("").target), (Preset::Best.weights(), Duration::from_secs(3)));
     assert_eq!(
-        (of("bulk").rules.weights, of("bulk").target),
+        (of("tidy").rules.weights, of("tidy").target),
         (Preset::Cheap.weights(), Duration::from_secs(10))
     );
     assert_eq!(of("plain"), &Routing::default());
@@ -93,8 +93,8 @@ fn weights_that_contradict_a_preset_or_are_all_zero_are_refused_also_in_a_task_t
 #[test]
 fn a_field_without_effect_is_a_warning() {
     assert_eq!(
-        warnings("routing: {preset: cheap}"),
-        "signalbox.yaml:1:19: routing.preset: has no effect without `order: scored`"
+        warnings("routing: {order: listed, preset: cheap}"),
+        "signalbox.yaml:1:34: routing.preset: has no effect with `order: listed`"
     );
     assert!(
         warnings("routing: {order: scored, greed: best, explore: 0.1}")
