@@ -1,7 +1,8 @@
-//! Whether structured output is what was asked for, and how often a model's is.
+//! Whether structured output is what was asked for, how often a model's is, and what a tenant's rules say of content.
 //!
 //! Pure but for one process-wide cache of compiled schemas, [`Schemas::shared`].
 
+pub mod content;
 mod extract;
 pub mod gate;
 mod rules;
