@@ -28,6 +28,8 @@ pub struct VendorReply<T> {
     pub adjustments: Vec<Adjustment>,
     /// The vendor's id of the request; empty where it gives none.
     pub request_id: String,
+    /// Share of the vendor's quota that is left, 0 to 1, of the scarcest kind; `None` where it does not tell.
+    pub quota_left: Option<f64>,
 }
 
 /// A connection to one vendor entry of the catalogue, with its own pool, timeouts and concurrency limit.

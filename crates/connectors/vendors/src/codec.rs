@@ -65,6 +65,12 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     /// Reads a failure: any status but 2xx.
     fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure;
 
+    /// Share of the quota that is left by the headers of any answer, 0 to 1, of the scarcest kind. `None` where the
+    /// vendor does not tell.
+    fn quota_left(&self, _headers: &::http::HeaderMap) -> Option<f64> {
+        None
+    }
+
     /// The request for vectors.
     fn encode_embed(
         &self,

@@ -13,6 +13,7 @@ mod http;
 mod json;
 mod ollama;
 mod openai;
+mod rate_limits;
 mod retry_after;
 mod turns;
 mod xai;

@@ -4,37 +4,10 @@ use http::HeaderMap;
 use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 use std::time::{Duration, SystemTime};
 
-/// A limit's headers: what remains of it, and when it is whole again.
-pub(crate) type ResetHeaders = (&'static str, &'static str);
-
-/// `x-ratelimit-*`, as OpenAI, xAI and most compatible servers send them.
-pub(crate) const X_RATELIMIT: &[ResetHeaders] = &[
-    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
-    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
-];
-
-/// `anthropic-ratelimit-*`.
-pub(crate) const ANTHROPIC_RATELIMIT: &[ResetHeaders] = &[
-    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
-    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
-    ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
-    ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
-];
-
 /// `retry-after-ms`, else `retry-after` (seconds or an HTTP date), as every vendor's own SDK reads them.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let milliseconds = text(headers, "retry-after-ms").and_then(|text| seconds(text, 1e-3));
     milliseconds.or_else(|| text(headers, "retry-after").and_then(|text| wait(text, now)))
-}
-
-/// The wait that the headers of a rate limit ask for: until the last of the exhausted limits is whole again or,
-/// where none says that it is exhausted, until the first is. Only of use with a 429.
-pub(crate) fn reset_after(headers: &HeaderMap, limits: &[ResetHeaders], now: SystemTime) -> Option<Duration> {
-    let resets = || {
-        limits.iter().filter_map(|(remaining, reset)| Some((*remaining, wait(text(headers, reset)?, now)?)))
-    };
-    let exhausted = resets().filter(|(remaining, _)| text(headers, remaining) == Some("0"));
-    exhausted.map(|(_, wait)| wait).max().or_else(|| resets().map(|(_, wait)| wait).min())
 }
 
 /// A wait in any form: seconds, unix seconds, `6m0.258s`, an HTTP date or an RFC 3339 instant.
@@ -99,7 +72,8 @@ fn until(instant: SystemTime, now: SystemTime) -> Option<Duration> {
     Some(instant.duration_since(now).unwrap_or_default())
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// A header's text.
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
@@ -167,29 +141,5 @@ mod tests {
         let broken = headers(&[("retry-after", "9"), ("retry-after-ms", "many")]);
         assert_eq!(retry_after(&broken, now()), Some(Duration::from_secs(9)));
         assert_eq!(retry_after(&HeaderMap::new(), now()), None);
-    }
-
-    #[test]
-    fn the_exhausted_limit_decides_how_long_to_wait() {
-        let requests = headers(&[
-            ("x-ratelimit-remaining-requests", "0"),
-            ("x-ratelimit-reset-requests", "120ms"),
-            ("x-ratelimit-remaining-tokens", "29871"),
-            ("x-ratelimit-reset-tokens", "6m0.258s"),
-        ]);
-        assert_eq!(reset_after(&requests, X_RATELIMIT, now()), Some(Duration::from_millis(120)));
-        let both = headers(&[
-            ("anthropic-ratelimit-requests-remaining", "0"),
-            ("anthropic-ratelimit-requests-reset", "2026-11-29T12:00:01Z"),
-            ("anthropic-ratelimit-input-tokens-remaining", "0"),
-            ("anthropic-ratelimit-input-tokens-reset", "2026-11-29T12:00:08Z"),
-        ]);
-        assert_eq!(reset_after(&both, ANTHROPIC_RATELIMIT, now()), Some(Duration::from_secs(8)));
-    }
-
-    #[test]
-    fn without_a_word_on_what_is_exhausted_the_first_reset_decides() {
-        let headers = headers(&[("x-ratelimit-reset-requests", "2s"), ("x-ratelimit-reset-tokens", "1s")]);
-        assert_eq!(reset_after(&headers, X_RATELIMIT, now()), Some(Duration::from_secs(1)));
     }
 }

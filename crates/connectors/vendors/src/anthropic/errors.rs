@@ -3,7 +3,8 @@
 use super::NAME;
 use crate::codec::ResponseHead;
 use crate::failures;
-use crate::retry_after::{self, ANTHROPIC_RATELIMIT};
+use crate::rate_limits::{self, ANTHROPIC_RATELIMIT};
+use crate::retry_after;
 use serde::Deserialize;
 use signalbox_types::{ErrorReason, Failure};
 
@@ -45,7 +46,7 @@ pub(super) fn failure(head: ResponseHead<'_>, body: &[u8]) -> Failure {
     failure.vendor_status = Some(head.status);
     failure.retry_after = retry_after::retry_after(head.headers, head.now);
     if failure.reason == ErrorReason::VendorRateLimited && failure.retry_after.is_none() {
-        failure.retry_after = retry_after::reset_after(head.headers, ANTHROPIC_RATELIMIT, head.now);
+        failure.retry_after = rate_limits::reset_after(head.headers, &ANTHROPIC_RATELIMIT, head.now);
     }
     if let Some(id) = head.headers.get("request-id").and_then(|id| id.to_str().ok()) {
         failure.vendor_request_id = id.to_owned();

@@ -12,6 +12,8 @@ mod thinking;
 
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
 use crate::json;
+use crate::rate_limits::{self, ANTHROPIC_RATELIMIT};
+use http::HeaderMap;
 use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
 
 /// Name in messages, and of the writer of a [`signalbox_types::Reasoning`].
@@ -44,6 +46,10 @@ impl Codec for Anthropic {
 
     fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure {
         errors::failure(head, body)
+    }
+
+    fn quota_left(&self, headers: &HeaderMap) -> Option<f64> {
+        rate_limits::quota_left(headers, &ANTHROPIC_RATELIMIT)
     }
 
     fn encode_embed(

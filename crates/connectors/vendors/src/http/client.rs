@@ -1,7 +1,7 @@
 //! One vendor entry of the catalogue, over HTTP.
 
 use super::{
-    bulkhead::{Bulkhead, NoPlace},
+    bulkhead::{Bulkhead, NoPlace, Place},
     cause::Cause,
     config::{ConfigureVendorError, Timeouts, VendorConfig},
     endpoint::Endpoint,
@@ -98,19 +98,22 @@ impl HttpVendor {
     /// Makes a call and gives it back once it has been answered with a success status.
     async fn exchange(&self, call: EncodedCall, timeout: Option<Duration>) -> Result<Exchange, Failure> {
         let limits = Limits::begin(self.timeouts, timeout);
-        let place = self.bulkhead.enter(limits.deadline).await.map_err(|no_place| self.busy(no_place))?;
+        let place = self.bulkhead.enter(limits.place_due()).await.map_err(|no_place| self.busy(no_place))?;
         let request = request::build(&self.endpoint, self.credentials.as_ref(), call, limits.sent())?;
-        let response = self.head(request, &limits).await?;
+        let response = self.head(request, &limits, &place).await?;
         let succeeded = response.status().is_success();
-        let exchange = Exchange::new(Arc::clone(&self.name), response, limits, place);
+        let exchange = Exchange::new(Arc::clone(&self.name), self.codec, response, limits, place);
         if succeeded { Ok(exchange) } else { Err(exchange.into_failure(self.codec, wall_clock()).await) }
     }
 
-    async fn head(&self, request: Request, limits: &Limits) -> Result<Response, Failure> {
+    async fn head(&self, request: Request, limits: &Limits, place: &Place) -> Result<Response, Failure> {
         tokio::select! {
             biased;
             response = self.client.execute(request) => response.map_err(|error| self.no_answer(&error, limits)),
-            stage = limits.first_byte_overdue() => Err(limits.timeout(&self.name, stage)),
+            stage = limits.first_byte_overdue() => {
+                place.timed_out(stage);
+                Err(limits.timeout(&self.name, stage))
+            }
         }
     }
 
@@ -144,7 +147,7 @@ impl VendorApi for HttpVendor {
         let (body, origin) = self.exchange(call, target.timeout).await?.into_answer().await?;
         let decoded = self.codec.decode(body.as_slice(), json_tool.as_deref());
         let value = decoded.map_err(|failure| origin.sign(failure))?;
-        Ok(VendorReply { value, adjustments, request_id: origin.request_id })
+        Ok(origin.reply(value, adjustments))
     }
 
     async fn stream(
@@ -156,8 +159,8 @@ impl VendorApi for HttpVendor {
         let (adjustments, json_tool) = (mem::take(&mut call.adjustments), call.json_tool.take());
         let exchange = self.exchange(call, target.timeout).await?;
         let decoder = self.codec.stream_decoder(json_tool.as_deref());
-        let (value, request_id) = exchange.into_stream(decoder);
-        Ok(VendorReply { value, adjustments, request_id })
+        let (value, origin) = exchange.into_stream(decoder);
+        Ok(origin.reply(value, adjustments))
     }
 
     async fn embed(
@@ -169,7 +172,7 @@ impl VendorApi for HttpVendor {
         let adjustments = mem::take(&mut call.adjustments);
         let (body, origin) = self.exchange(call, target.timeout).await?.into_answer().await?;
         let value = self.codec.decode_embed(body.as_slice()).map_err(|failure| origin.sign(failure))?;
-        Ok(VendorReply { value, adjustments, request_id: origin.request_id })
+        Ok(origin.reply(value, adjustments))
     }
 
     async fn count_tokens(&self, target: VendorTarget<'_>, prompt: &Prompt) -> Result<Option<u64>, Failure> {

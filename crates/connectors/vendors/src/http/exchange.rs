@@ -9,8 +9,8 @@ use super::{
 use crate::codec::{Codec, ResponseHead, StreamDecoder};
 use ::http::HeaderMap;
 use bytes::Bytes;
-use signalbox_ports::BoxAnswerStream;
-use signalbox_types::{ErrorReason, Failure};
+use signalbox_ports::{BoxAnswerStream, VendorReply};
+use signalbox_types::{Adjustment, ErrorReason, Failure};
 use std::{
     sync::Arc,
     time::{Duration, SystemTime},
@@ -26,11 +26,12 @@ const FAILURE_TIME: Duration = Duration::from_secs(1);
 /// Where vendors put their id of a request: OpenAI and xAI the first, Anthropic the second.
 const REQUEST_ID_HEADERS: [&str; 2] = ["x-request-id", "request-id"];
 
-/// Which call of whom; it signs failures.
+/// Which call of whom, and what the head of its answer told; it signs answers and failures.
 #[derive(Debug, Clone)]
 pub(super) struct Origin {
     pub(super) vendor: Arc<str>,
-    pub(super) request_id: String,
+    request_id: String,
+    quota_left: Option<f64>,
 }
 
 impl Origin {
@@ -39,8 +40,14 @@ impl Origin {
         self.sign(Failure::new(reason, format!("vendor `{}`: {what}", self.vendor)))
     }
 
-    /// Adds the vendor's request id where the failure has none.
+    /// The answer of this call.
+    pub(super) fn reply<T>(self, value: T, adjustments: Vec<Adjustment>) -> VendorReply<T> {
+        VendorReply { value, adjustments, request_id: self.request_id, quota_left: self.quota_left }
+    }
+
+    /// Adds what is known of the call; the vendor's request id where the failure has none.
     pub(super) fn sign(&self, mut failure: Failure) -> Failure {
+        failure.quota_left = self.quota_left;
         if failure.vendor_request_id.is_empty() {
             failure.vendor_request_id.clone_from(&self.request_id);
         }
@@ -57,9 +64,20 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(vendor: Arc<str>, response: reqwest::Response, limits: Limits, place: Place) -> Self {
-        let request_id = request_id(response.headers());
-        Self { origin: Origin { vendor, request_id }, response, limits, place }
+    pub(super) fn new(
+        vendor: Arc<str>,
+        codec: &dyn Codec,
+        response: reqwest::Response,
+        limits: Limits,
+        place: Place,
+    ) -> Self {
+        let headers = response.headers();
+        let origin =
+            Origin { vendor, request_id: request_id(headers), quota_left: codec.quota_left(headers) };
+        if response.status().is_success() {
+            place.answered();
+        }
+        Self { origin, response, limits, place }
     }
 
     /// The whole body of a good answer, and whose it is.
@@ -70,10 +88,10 @@ impl Exchange {
     }
 
     /// The events of a good answer.
-    pub(super) fn into_stream(self, decoder: Box<dyn StreamDecoder>) -> (BoxAnswerStream, String) {
-        let request_id = self.origin.request_id.clone();
+    pub(super) fn into_stream(self, decoder: Box<dyn StreamDecoder>) -> (BoxAnswerStream, Origin) {
+        let origin = self.origin.clone();
         let body = self.response.bytes_stream();
-        (Box::pin(HttpAnswerStream::new(body, decoder, self.origin, self.limits, self.place)), request_id)
+        (Box::pin(HttpAnswerStream::new(body, decoder, self.origin, self.limits, self.place)), origin)
     }
 
     /// What a status that is no success means. As much of the body as came will do: the status says the most.
@@ -84,6 +102,7 @@ impl Exchange {
         let head = ResponseHead { status, headers: self.response.headers(), now };
         let mut failure = self.origin.sign(codec.decode_failure(head, body.as_slice()));
         failure.vendor_status.get_or_insert(status);
+        self.place.failed(failure.reason);
         failure
     }
 

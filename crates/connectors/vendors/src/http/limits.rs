@@ -36,7 +36,8 @@ pub(super) struct Limits {
     timeouts: Timeouts,
     /// Time for the whole call: the vendor entry's, or the caller's where that is shorter.
     total: Duration,
-    pub(super) deadline: Instant,
+    begun: Instant,
+    deadline: Instant,
     sent: Arc<SentAt>,
 }
 
@@ -44,7 +45,13 @@ impl Limits {
     /// The limits of a call that begins now.
     pub(super) fn begin(timeouts: Timeouts, callers: Option<Duration>) -> Self {
         let total = callers.map_or(timeouts.total, |callers| callers.min(timeouts.total));
-        Self { timeouts, total, deadline: after(Instant::now(), total), sent: Arc::default() }
+        let begun = Instant::now();
+        Self { timeouts, total, begun, deadline: after(begun, total), sent: Arc::default() }
+    }
+
+    /// Until when a place is waited for: half of the time. The other half is for the answer, or for another vendor.
+    pub(super) fn place_due(&self) -> Instant {
+        after(self.begun, self.total / 2).min(self.deadline)
     }
 
     /// To be told when the request goes out.

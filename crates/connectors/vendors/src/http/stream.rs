@@ -113,6 +113,7 @@ impl<B: Body> HttpAnswerStream<B> {
             Poll::Ready(None) => self.end(None),
             Poll::Pending => {
                 let stage = ready!(self.watch.poll_overdue(&self.limits, cx));
+                self.place.iter().for_each(|place| place.timed_out(stage));
                 let failure = self.limits.timeout(&self.origin.vendor, stage);
                 self.end(Some(failure));
             }
@@ -145,6 +146,9 @@ impl<B: Body> HttpAnswerStream<B> {
     fn decoded(&mut self, result: Result<(), Failure>) {
         let done = matches!(self.arrived.last(), Some(StreamEvent::Done(_)));
         self.failure = result.err().filter(|_| !done).map(|failure| self.origin.sign(failure));
+        if let (Some(failure), Some(place)) = (&self.failure, &self.place) {
+            place.failed(failure.reason);
+        }
         self.spent = done || self.failure.is_some();
     }
 

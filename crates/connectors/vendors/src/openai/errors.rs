@@ -3,7 +3,8 @@
 use super::dialect::Dialect;
 use crate::codec::ResponseHead;
 use crate::failures::{foreign_message, reason_of_status, vendor_failure};
-use crate::retry_after::{X_RATELIMIT, reset_after, retry_after};
+use crate::rate_limits::{X_RATELIMIT, reset_after};
+use crate::retry_after::retry_after;
 use serde_json::Value;
 use signalbox_types::{ErrorReason, Failure};
 
@@ -59,7 +60,7 @@ pub(crate) fn of_response(dialect: &Dialect, head: ResponseHead<'_>, body: &[u8]
     let mut failure = failure(dialect, Some(head.status), &error);
     failure.retry_after = retry_after(head.headers, head.now);
     if failure.reason == ErrorReason::VendorRateLimited && failure.retry_after.is_none() {
-        failure.retry_after = reset_after(head.headers, X_RATELIMIT, head.now);
+        failure.retry_after = reset_after(head.headers, &X_RATELIMIT, head.now);
     }
     failure.vendor_status = Some(head.status);
     let request_id = head.headers.get("x-request-id").and_then(|id| id.to_str().ok());

@@ -19,7 +19,9 @@ mod stream;
 mod wire;
 
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use crate::rate_limits::{self, X_RATELIMIT};
 use dialect::Dialect;
+use http::HeaderMap;
 use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, OpenAiEndpoint, Prompt};
 
 /// OpenAI itself.
@@ -64,6 +66,10 @@ impl Codec for OpenAi {
 
     fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure {
         errors::of_response(self.0, head, body)
+    }
+
+    fn quota_left(&self, headers: &HeaderMap) -> Option<f64> {
+        rate_limits::quota_left(headers, &X_RATELIMIT)
     }
 
     fn encode_embed(

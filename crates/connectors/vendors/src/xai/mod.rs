@@ -9,6 +9,8 @@ mod errors;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
 use crate::openai::dialect::{Dialect, EndUserField};
 use crate::openai::{chat, errors as error_objects};
+use crate::rate_limits::{self, X_RATELIMIT};
+use http::HeaderMap;
 use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
 
 static DIALECT: Dialect = Dialect {
@@ -55,6 +57,10 @@ impl Codec for Xai {
 
     fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure {
         error_objects::of_response(&DIALECT, head, body)
+    }
+
+    fn quota_left(&self, headers: &HeaderMap) -> Option<f64> {
+        rate_limits::quota_left(headers, &X_RATELIMIT)
     }
 
     fn encode_embed(
