@@ -1,9 +1,9 @@
 //! A request as it comes in: checked, named, and with its task's defaults.
 
 use signalbox_api::{convert, v1};
-use signalbox_kit::catalog::Catalog;
+use signalbox_kit::catalog::{Catalog, Hedge};
 use signalbox_quality::check_schema;
-use signalbox_types::{ErrorReason, Failure, GenerateRequest, Lane, ResponseFormat};
+use signalbox_types::{ErrorReason, Failure, GenerateRequest, Lane, Money, ResponseFormat, Tier};
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -15,12 +15,29 @@ const HEAD_START: Duration = Duration::from_millis(5);
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub(crate) request: GenerateRequest,
+    /// Its task type was not named but found by its temperature.
+    pub(crate) task_found: bool,
+    /// What the tenant's budget leaves.
+    pub(crate) budget: BudgetState,
     /// When the caller's time is over.
     pub(crate) deadline: Option<Instant>,
     /// Time for one attempt.
     pub(crate) attempt_timeout: Option<Duration>,
     /// Time to the first content of a streamed attempt.
     pub(crate) first_content_timeout: Option<Duration>,
+    /// When a second model is asked beside a slow one.
+    pub(crate) hedge: Option<Hedge>,
+    /// Other models that may be asked after an answer that failed the gate.
+    pub(crate) max_invalid_retries: u32,
+}
+
+/// What a budget leaves for a request. The default is no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct BudgetState {
+    /// The tiers that are open, dearest first; empty for any, also none.
+    pub(crate) tiers: Vec<Tier>,
+    /// The most that the request may cost.
+    pub(crate) allowance: Option<Money>,
 }
 
 /// Checks a request and fills in what its task type says. `grpc_timeout`: what the transport's deadline leaves.
@@ -40,7 +57,12 @@ pub(crate) fn admit(
     if request.request_id.is_empty() {
         request.request_id = Uuid::now_v7().to_string();
     }
+    let task_found = request.task_type.is_empty();
+    if let Some(task) = catalog.task_for(&request).filter(|_| task_found).map(str::to_owned) {
+        request.task_type = task;
+    }
     let (mut attempt_timeout, mut first_content_timeout) = (None, None);
+    let (mut hedge, mut max_invalid_retries) = (None, 1);
     if let Some(task) = catalog.task_type(&request.task_type)? {
         let prompt = &mut request.prompt;
         prompt.sampling.temperature = prompt.sampling.temperature.or(task.temperature);
@@ -50,11 +72,24 @@ pub(crate) fn admit(
         request.timeout = request.timeout.or(task.timeout);
         attempt_timeout = task.attempt_timeout;
         first_content_timeout = task.first_byte_timeout;
+        hedge = task.hedge;
+        max_invalid_retries = task.max_invalid_retries.unwrap_or(max_invalid_retries);
     }
     let transport = grpc_timeout.map(|timeout| timeout.saturating_sub(HEAD_START.min(timeout / 4)));
     let timeout = [transport, request.timeout].into_iter().flatten().min();
     let deadline = timeout.and_then(|timeout| now.checked_add(timeout));
-    Ok(Admitted { request, deadline, attempt_timeout, first_content_timeout })
+    let task_found = task_found && !request.task_type.is_empty();
+    let budget = BudgetState::default();
+    Ok(Admitted {
+        request,
+        task_found,
+        budget,
+        deadline,
+        attempt_timeout,
+        first_content_timeout,
+        hedge,
+        max_invalid_retries,
+    })
 }
 
 fn check_schemas(request: &GenerateRequest) -> Result<(), Failure> {

@@ -2,42 +2,66 @@
 
 use crate::{
     admission::Admitted,
+    drills::Exposure,
     gate::Gate,
     health::{Passage, Took},
+    hedge::{Hedges, Hedging},
     metrics,
     plan::{Choice, Planned},
     route::{RouteLog, Served},
     service::Dependencies,
+    trace,
 };
 use signalbox_api::{convert, status, v1};
-use signalbox_kit::{catalog::Catalog, telemetry::trace::Span};
-use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome};
-use signalbox_types::{ErrorReason, Failure, FallbackPolicy};
-use std::time::Duration;
+use signalbox_kit::{catalog::Catalog, hop, telemetry::trace::Span};
+use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome, Reconnect};
+use signalbox_types::{ErrorReason, Failure, FallbackPolicy, Lane};
+use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tonic::{Request, Status};
 use v1::attempt::Cause;
 
 /// The attempts of one request, up to the end of its answer.
 pub(crate) struct Run {
-    dependencies: Dependencies,
+    pub(crate) dependencies: Dependencies,
     /// Never empty.
     candidates: Vec<Choice>,
-    attempts: Attempts,
+    pub(crate) attempts: Attempts,
+    reconnect: Reconnect,
     /// The request for the next hop.
-    wire: v1::GenerateRequest,
+    pub(crate) wire: v1::GenerateRequest,
+    pub(crate) lane: Lane,
+    pub(crate) prompt_tokens: u64,
     deadline: Option<Instant>,
     attempt_timeout: Option<Duration>,
-    first_content_timeout: Option<Duration>,
+    pub(crate) first_content_timeout: Option<Duration>,
     span: Span,
-    current: usize,
-    cause: Cause,
+    pub(crate) attempt: Attempt,
+    pub(crate) hedging: Option<Hedging>,
     past_breakers: bool,
-    passage: Option<Passage>,
     gate: Option<Gate>,
-    /// An answer has failed the gate already.
-    gated_once: bool,
-    log: RouteLog,
+    /// Other models that may be asked after an answer that failed the gate.
+    invalid_retries: u32,
+    /// What drills do to it.
+    exposure: Exposure,
+    pub(crate) log: RouteLog,
+}
+
+/// An attempt that is due or under way.
+pub(crate) struct Attempt {
+    /// Index into the candidates.
+    pub(crate) candidate: usize,
+    pub(crate) cause: Cause,
+    pub(crate) started: Instant,
+    /// While it is under way. Dropped with it, it says nothing of the model.
+    pub(crate) passage: Option<Passage>,
+}
+
+impl Attempt {
+    /// The attempt as it ends; what stays is no longer under way.
+    pub(crate) fn end(&mut self) -> Self {
+        Self { passage: self.passage.take(), ..*self }
+    }
 }
 
 impl Run {
@@ -48,8 +72,12 @@ impl Run {
         mut planned: Planned,
         started: Instant,
         span: Span,
+        hedges: Option<&Arc<Hedges>>,
     ) -> Self {
-        let Admitted { request, deadline, attempt_timeout, first_content_timeout } = admitted;
+        let hedging = hedges
+            .zip(admitted.hedge)
+            .map(|(hedges, rules)| Hedging::new(hedges, rules, &admitted.request.task_type));
+        let Admitted { request, deadline, attempt_timeout, first_content_timeout, .. } = admitted;
         let failover = catalog.failover();
         let max_same_vendor_retries = match request.fallback {
             FallbackPolicy::Disabled => 0,
@@ -57,24 +85,28 @@ impl Run {
         };
         let rules =
             FailoverRules { quick_retry_delay: failover.quick_retry_delay.0, max_same_vendor_retries };
-        let vendors = planned.candidates.iter().map(|choice| choice.model.vendor.clone()).collect();
+        let vendors = planned.candidates.iter().map(|choice| choice.model.vendor.clone());
+        let attempts = Attempts::new(rules, vendors);
         let log = RouteLog::new(request.request_id.clone(), started, &mut planned);
         dependencies.health.on_request();
         Self {
             dependencies: dependencies.clone(),
             candidates: planned.candidates,
-            attempts: Attempts::new(rules, vendors),
+            attempts,
+            reconnect: Reconnect::new(failover.adapter_patience.0),
             gate: Gate::of(&request.prompt),
+            lane: request.lane,
             wire: convert::generate_request_to_proto(request),
+            prompt_tokens: planned.prompt_tokens,
             deadline,
             attempt_timeout,
             first_content_timeout,
             span,
-            current: 0,
-            cause: Cause::FirstChoice,
+            attempt: Attempt { candidate: 0, cause: Cause::FirstChoice, started, passage: None },
+            hedging,
             past_breakers: planned.past_breakers,
-            passage: None,
-            gated_once: false,
+            invalid_retries: admitted.max_invalid_retries,
+            exposure: Exposure::new(&dependencies.drills),
             log,
         }
     }
@@ -84,43 +116,32 @@ impl Run {
         self.gate.as_ref()
     }
 
-    /// Waits for the first content of a streamed attempt, for as long as the task type allows.
-    pub(crate) async fn within_first_content<T>(
-        &self,
-        content: impl Future<Output = Result<T, Status>>,
-    ) -> Result<T, Status> {
-        let Some(limit) = self.first_content_timeout else { return content.await };
-        tokio::time::timeout(limit, content).await.unwrap_or_else(|_| {
-            let message = format!(
-                "no content came within {} ms (first_byte_timeout of the task type)",
-                limit.as_millis()
-            );
-            Err(status::to_status(&Failure::new(ErrorReason::VendorTimeout, message)))
-        })
-    }
-
     /// Starts the attempt that is due: its request. Fails when the caller's time is over before it.
     pub(crate) fn start(mut self) -> Result<(Self, Request<v1::InvokeModelRequest>), Status> {
         if self.time_left().is_some_and(|left| left.is_zero()) {
-            return Err(self.log.failure(&too_late()));
+            return Err(self.give_up(&too_late()));
         }
         self.enter();
-        let request = self.request();
+        self.attempt.started = Instant::now();
+        let request = self.request(self.attempt.candidate);
         Ok((self, request))
     }
 
-    fn request(&self) -> Request<v1::InvokeModelRequest> {
-        let target = self.choice().map(|Choice { model, .. }| v1::Target {
+    /// The call of a candidate.
+    pub(crate) fn request(&mut self, candidate: usize) -> Request<v1::InvokeModelRequest> {
+        let target = self.choice(candidate).map(|Choice { model, .. }| v1::Target {
             vendor: model.vendor.to_string(),
             model: model.model.to_string(),
         });
+        let model = self.candidates.get(candidate).map(|choice| &choice.model);
+        let fault = model.and_then(|model| self.exposure.fault(&self.wire, model));
         let left = self.time_left();
         let timeout = [self.attempt_timeout, left].into_iter().flatten().min();
         let message = v1::InvokeModelRequest {
             target,
             request: Some(self.wire.clone()),
             timeout: timeout.map(convert::duration_to_proto),
-            fault: None,
+            fault,
         };
         let mut request = Request::new(message);
         if let Some(left) = left {
@@ -133,81 +154,98 @@ impl Run {
     /// Goes to the next candidate whose breaker lets a call through; the last one is called in any case.
     fn enter(&mut self) {
         let health = self.dependencies.health.clone();
-        while let Some(Choice { listed_as, .. }) = self.choice() {
+        while let Some(Choice { listed_as, .. }) = self.choice(self.attempt.candidate) {
             let anyway = || self.past_breakers.then(|| health.enter_anyway(listed_as));
             if let Some(passage) = health.enter(listed_as).or_else(anyway) {
-                self.passage = Some(passage);
+                self.attempt.passage = Some(passage);
                 return;
             }
             let shut_out = listed_as.clone();
             let Some(next) = self.attempts.skip() else {
-                self.passage = Some(health.enter_anyway(&shut_out));
+                self.attempt.passage = Some(health.enter_anyway(&shut_out));
                 return;
             };
-            self.current = next;
-            self.cause = Cause::Fallback;
+            self.attempt.candidate = next;
+            self.attempt.cause = Cause::Fallback;
         }
     }
 
-    fn choice(&self) -> Option<&Choice> {
-        self.candidates.get(self.current)
+    pub(crate) fn choice(&self, candidate: usize) -> Option<&Choice> {
+        self.candidates.get(candidate)
     }
 
     /// An attempt failed: waits and goes on to the next one, or gives what to tell the caller.
     pub(crate) async fn after(mut self, status: Status) -> Result<Self, Status> {
         let failure = self.judge(&status);
-        self.record_failure(&failure, &status);
+        let ended = self.attempt.end();
+        self.record_failure(ended, &failure, &status);
+        if self.exposure.refused(&failure) {
+            self.attempt.cause = Cause::Retry;
+            return Ok(self);
+        }
+        if failure.reason == ErrorReason::Unavailable {
+            return self.after_loss(failure, hop::was_under_way(&status)).await;
+        }
         self.go_on(failure, Cause::Fallback).await
     }
 
-    /// An answer failed the gate: another model gets one chance, then the caller is told.
+    /// The adapter went away, not a vendor: the same candidate is asked again at another adapter or once one is back.
+    async fn after_loss(mut self, failure: Failure, under_way: bool) -> Result<Self, Status> {
+        let now = Instant::now().into_std();
+        let Some(wait) = self.reconnect.after_loss(under_way, now, self.time_left()) else {
+            return Err(self.give_up(&failure));
+        };
+        self.attempt.cause = Cause::Retry;
+        tokio::time::sleep(wait).await;
+        Ok(self)
+    }
+
+    /// An answer failed the gate: another model gets a chance where that can help, then the caller is told.
     pub(crate) async fn after_invalid(
         mut self,
         failure: Failure,
+        finish: v1::FinishReason,
         facts: v1::CallFacts,
     ) -> Result<Self, Status> {
-        self.tell_health(&facts);
-        self.record_verdict(false);
-        if let Some(choice) = self.candidates.get(self.current) {
-            self.log.rejected(&choice.model, self.cause, &failure, facts);
-            metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
+        let cut = self.is_cut_by_its_own_limit(finish);
+        let failure = self.reject(failure, finish, facts);
+        if cut || self.invalid_retries == 0 {
+            return Err(self.give_up(&failure));
         }
-        if std::mem::replace(&mut self.gated_once, true) {
-            return Err(self.log.failure(&failure));
-        }
+        self.invalid_retries -= 1;
         self.go_on(failure, Cause::Quality).await
     }
 
     async fn go_on(mut self, failure: Failure, cause: Cause) -> Result<Self, Status> {
         let health = self.dependencies.health.clone();
         match self.attempts.after(&failure, false, self.time_left(), || health.may_retry()) {
-            Next::Stop => Err(self.log.failure(&failure)),
+            Next::Stop => Err(self.give_up(&failure)),
             Next::Switch { to } => {
-                self.current = to;
-                self.cause = cause;
+                self.attempt.candidate = to;
+                self.attempt.cause = cause;
                 Ok(self)
             }
             Next::Retry { after } => {
-                self.cause = Cause::Retry;
+                self.attempt.cause = Cause::Retry;
                 tokio::time::sleep(after).await;
                 Ok(self)
             }
         }
     }
 
-    fn record_failure(&mut self, failure: &Failure, status: &Status) {
-        if let Some(passage) = self.passage.take() {
+    pub(crate) fn record_failure(&mut self, ended: Attempt, failure: &Failure, status: &Status) {
+        if let Some(passage) = ended.passage {
             passage.failed(Outcome::of(failure.reason));
         }
-        let Some(choice) = self.candidates.get(self.current) else { return };
-        self.log.failed(&choice.model, self.cause, failure, status);
+        let Some(choice) = self.candidates.get(ended.candidate) else { return };
+        self.log.failed(&choice.model, ended.cause, failure, status);
         metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
-        self.hold(choice, failure);
+        self.dependencies.holds.on_failure(&choice.model, failure);
     }
 
     /// The failure behind a status. When the caller's own time is over, that is what happened, whatever it looks
     /// like from below.
-    fn judge(&self, status: &Status) -> Failure {
+    pub(crate) fn judge(&self, status: &Status) -> Failure {
         let failure = status::from_status(status);
         let cut = matches!(failure.reason, ErrorReason::VendorTimeout | ErrorReason::DeadlineExceeded);
         if cut && self.time_left().is_some_and(|left| left.is_zero()) {
@@ -216,20 +254,7 @@ impl Run {
         failure
     }
 
-    /// Remembers that a vendor asked to wait.
-    fn hold(&self, choice: &Choice, failure: &Failure) {
-        let asked = matches!(
-            failure.reason,
-            ErrorReason::VendorRateLimited
-                | ErrorReason::VendorOverloaded
-                | ErrorReason::VendorQuotaExhausted
-        );
-        if let (true, Some(wait)) = (asked, failure.retry_after) {
-            self.dependencies.holds.hold(choice.model.clone(), wait);
-        }
-    }
-
-    fn time_left(&self) -> Option<Duration> {
+    pub(crate) fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
@@ -239,23 +264,29 @@ impl Run {
         if self.gate.is_some() {
             self.record_verdict(true);
         }
-        let model = self.candidates.swap_remove(self.current).model;
-        (self.wire.request_id, self.log.served(&model, self.cause, facts))
+        let model = self.candidates.swap_remove(self.attempt.candidate).model;
+        let served = self.log.served(&model, self.attempt.cause, facts);
+        trace::served(&self.span, &served.route);
+        self.exposure.answered(&self.wire.tenant_id, &model, &served.route);
+        (self.wire.request_id, served)
     }
 
     fn tell_health(&mut self, facts: &v1::CallFacts) {
-        let Some(passage) = self.passage.take() else { return };
+        if let Some(choice) = self.choice(self.attempt.candidate) {
+            self.dependencies.holds.on_success(&choice.model, facts.quota_left);
+        }
+        let Some(passage) = self.attempt.passage.take() else { return };
         let duration = |wire: Option<_>| wire.and_then(convert::duration_from_proto);
         let usage = facts.usage.as_ref().map(convert::usage_from_proto).unwrap_or_default();
         passage.answered(Took {
             whole: duration(facts.latency).unwrap_or_default(),
-            first_token: duration(facts.time_to_first_token),
             answer_tokens: usage.answer_tokens(),
+            slow: facts.slow,
         });
     }
 
     fn record_verdict(&self, passed: bool) {
-        if let Some(choice) = self.choice() {
+        if let Some(choice) = self.choice(self.attempt.candidate) {
             self.dependencies.health.judged(&choice.listed_as, &self.wire.task_type, passed);
         }
     }
@@ -263,17 +294,58 @@ impl Run {
     /// A committed answer broke off: what to tell the caller. Nothing follows.
     pub(crate) fn broken(mut self, status: &Status) -> Status {
         let failure = self.judge(status);
-        self.record_failure(&failure, status);
-        self.log.failure(&failure)
+        let ended = self.attempt.end();
+        self.record_failure(ended, &failure, status);
+        self.give_up(&failure)
     }
 
     /// A committed answer failed the gate at its end: what to tell the caller.
-    pub(crate) fn invalid(mut self, failure: &Failure, facts: v1::CallFacts) -> Status {
+    pub(crate) fn invalid(
+        mut self,
+        failure: Failure,
+        finish: v1::FinishReason,
+        facts: v1::CallFacts,
+    ) -> Status {
+        let failure = self.reject(failure, finish, facts);
+        self.give_up(&failure)
+    }
+
+    /// Records an answer that failed the gate; the failure with what the caller can do about it.
+    fn reject(
+        &mut self,
+        mut failure: Failure,
+        finish: v1::FinishReason,
+        facts: v1::CallFacts,
+    ) -> Failure {
         self.tell_health(&facts);
-        self.record_verdict(false);
-        if let Some(choice) = self.candidates.get(self.current) {
-            self.log.rejected(&choice.model, self.cause, failure, facts);
+        if self.is_cut_by_its_own_limit(finish) {
+            let limit = self.wire.max_output_tokens.unwrap_or_default();
+            failure.message += &format!("; every model would end at max_output_tokens of {limit}");
+        } else {
+            self.record_verdict(false);
         }
+        if let Some(choice) = self.candidates.get(self.attempt.candidate) {
+            self.log.rejected(&choice.model, self.attempt.cause, &failure, facts);
+            metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
+        }
+        failure
+    }
+
+    /// Whether an answer ended at a limit that the request or its task type sets: every model would end there, so that
+    /// another try costs twice for the same, and the model is not to blame. A limit of the model's own is another matter.
+    fn is_cut_by_its_own_limit(&self, finish: v1::FinishReason) -> bool {
+        let Some(limit) = self.wire.max_output_tokens.filter(|_| finish == v1::FinishReason::Length) else {
+            return false;
+        };
+        let catalog = self.dependencies.config.catalog();
+        let model = self.choice(self.attempt.candidate).and_then(|choice| catalog.model(&choice.model));
+        let most = model.map_or(0, |model| i64::from(model.facts.max_output_tokens));
+        most == 0 || i64::from(limit) <= most
+    }
+
+    fn give_up(self, failure: &Failure) -> Status {
+        trace::failed(&self.span, &self.log);
+        self.exposure.failed();
         self.log.failure(failure)
     }
 }

@@ -1,6 +1,6 @@
 //! Embeddings: one model, no failover to another, since vectors of different models cannot be compared.
 
-use crate::{route::RouteLog, service::Dependencies};
+use crate::{route::RouteLog, service::Dependencies, trace};
 use signalbox_api::{
     convert,
     status::{from_status, to_status},
@@ -9,10 +9,11 @@ use signalbox_api::{
 use signalbox_kit::{
     Hop,
     catalog::{Catalog, CatalogModel},
+    hop,
     telemetry::trace::Span,
 };
 use signalbox_pricing::Day;
-use signalbox_resilience::{Attempts, FailoverRules, Next};
+use signalbox_resilience::{Attempts, FailoverRules, Next, Reconnect};
 use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -40,23 +41,43 @@ pub(crate) async fn embed(
     let wanted = wire.timeout.and_then(convert::duration_from_proto);
     let timeout = [wanted, grpc_timeout].into_iter().flatten().min();
     let mut log = RouteLog::for_embedding(wire.request_id.clone(), started, &model, catalog.version());
-    let mut attempts = Attempts::new(rules(&catalog), vec![model.vendor.clone()]);
+    let mut attempts = Attempts::new(rules(&catalog), [model.vendor.clone()]);
+    let mut reconnect = Reconnect::new(catalog.failover().adapter_patience.0);
     let mut cause = v1::attempt::Cause::FirstChoice;
     dependencies.health.on_request();
     loop {
         let left = timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
         let status = match adapter.invoke_embedding(request(&wire, &model, left, span)).await {
-            Ok(answer) => return Ok(whole(wire.request_id, answer.into_inner(), log, &model, cause)),
+            Ok(answer) => {
+                let answer = answer.into_inner();
+                let quota_left = answer.facts.as_ref().and_then(|facts| facts.quota_left);
+                dependencies.holds.on_success(&model, quota_left);
+                let answer = whole(wire.request_id, answer, log, &model, cause);
+                if let Some(route) = &answer.route {
+                    trace::served(span, route);
+                }
+                return Ok(answer);
+            }
             Err(status) => status,
         };
         let failure = from_status(&status);
+        dependencies.holds.on_failure(&model, &failure);
         log.failed(&model, cause, &failure, &status);
         let left = timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
-        match attempts.after(&failure, false, left, || dependencies.health.may_retry()) {
-            Next::Retry { after } => tokio::time::sleep(after).await,
-            // There is one candidate, so there is none to switch to.
-            Next::Switch { .. } | Next::Stop => return Err(log.failure(&failure)),
-        }
+        let wait = if failure.reason == ErrorReason::Unavailable {
+            reconnect.after_loss(hop::was_under_way(&status), Instant::now().into_std(), left)
+        } else {
+            match attempts.after(&failure, false, left, || dependencies.health.may_retry()) {
+                Next::Retry { after } => Some(after),
+                // There is one candidate, so there is none to switch to.
+                Next::Switch { .. } | Next::Stop => None,
+            }
+        };
+        let Some(wait) = wait else {
+            trace::failed(span, &log);
+            return Err(log.failure(&failure));
+        };
+        tokio::time::sleep(wait).await;
         cause = v1::attempt::Cause::Retry;
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::plan::Planned;
 use signalbox_api::{convert, status, v1};
-use signalbox_types::{Failure, ModelRef};
+use signalbox_types::{ErrorReason, Failure, ModelRef};
+use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
@@ -11,8 +12,8 @@ use tonic::Status;
 pub(crate) struct RouteLog {
     request_id: String,
     started: Instant,
-    decision: v1::Decision,
-    attempts: Vec<v1::Attempt>,
+    pub(crate) decision: v1::Decision,
+    pub(crate) attempts: Vec<v1::Attempt>,
 }
 
 /// What the vendor that served told of its call.
@@ -49,7 +50,8 @@ impl RouteLog {
         Self { request_id, started, decision, attempts: Vec::with_capacity(1) }
     }
 
-    /// An attempt failed. The adapter's account of it is in the status, where it got that far.
+    /// An attempt failed. The adapter's account of it is in the status, where it got that far. An adapter that stays away
+    /// is told once, however often it was asked.
     pub(crate) fn failed(
         &mut self,
         model: &ModelRef,
@@ -57,6 +59,10 @@ impl RouteLog {
         failure: &Failure,
         status: &Status,
     ) {
+        let told = self.attempts.last().is_some_and(|last| is_same_loss(last, model, failure));
+        if told {
+            return;
+        }
         let call = status::detail::<v1::CallFailure>(status).unwrap_or_default();
         self.attempts.push(v1::Attempt {
             vendor: model.vendor.to_string(),
@@ -69,6 +75,28 @@ impl RouteLog {
             usage: call.usage,
             cost: call.cost,
             vendor_request_id: call.vendor_request_id,
+        });
+    }
+
+    /// An attempt was given up for another that ran beside it.
+    pub(crate) fn cancelled(
+        &mut self,
+        model: &ModelRef,
+        cause: v1::attempt::Cause,
+        latency: Duration,
+        usage: v1::TokenUsage,
+        cost: v1::Cost,
+    ) {
+        self.attempts.push(v1::Attempt {
+            vendor: model.vendor.to_string(),
+            model: model.model.to_string(),
+            error_reason: ErrorReason::Cancelled.name().to_owned(),
+            error_message: "another attempt had content first".to_owned(),
+            cause: cause as i32,
+            latency: Some(convert::duration_to_proto(latency)),
+            usage: Some(usage),
+            cost: Some(cost),
+            ..Default::default()
         });
     }
 
@@ -155,4 +183,10 @@ impl RouteLog {
         }
         total
     }
+}
+
+fn is_same_loss(last: &v1::Attempt, model: &ModelRef, failure: &Failure) -> bool {
+    failure.reason == ErrorReason::Unavailable
+        && last.error_reason == ErrorReason::Unavailable.name()
+        && (&*last.vendor, &*last.model) == (&*model.vendor, &*model.model)
 }

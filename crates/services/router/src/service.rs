@@ -1,8 +1,14 @@
 //! The handlers.
 
 use crate::{
-    SharedHealth, SharedHolds, admission, attempts::Run, catalog_pages, embed, estimate,
-    metrics::RequestTimer, plan, stream::AnswerStream, vendors::ConfiguredVendors,
+    SharedDrills, SharedHealth, SharedHolds, admission,
+    attempts::Run,
+    catalog_pages, embed, estimate,
+    hedge::{self, Hedges},
+    metrics::RequestTimer,
+    plan::{self, UsualCosts},
+    stream::AnswerStream,
+    vendors::ConfiguredVendors,
 };
 use signalbox_api::{
     status::{self, grpc_timeout, to_status},
@@ -13,7 +19,7 @@ use signalbox_api::{
 };
 use signalbox_kit::{Clock, Hop, config::ConfigHandle, telemetry::trace::Span};
 use signalbox_types::{ErrorReason, Failure};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -30,6 +36,10 @@ pub struct Dependencies {
     pub holds: SharedHolds,
     /// What was seen of each model lately.
     pub health: SharedHealth,
+    /// Faults injected on purpose.
+    pub drills: SharedDrills,
+    /// What requests usually cost.
+    pub usual_costs: UsualCosts,
     /// Wall time, for prices and shutdown dates.
     pub clock: Arc<dyn Clock>,
 }
@@ -39,6 +49,7 @@ pub struct Dependencies {
 pub struct Router {
     dependencies: Dependencies,
     adapter: ProviderServiceClient<Hop>,
+    hedges: Arc<Hedges>,
 }
 
 impl Router {
@@ -46,14 +57,14 @@ impl Router {
         let adapter = ProviderServiceClient::new(dependencies.adapter.clone())
             .max_decoding_message_size(max_message_bytes)
             .max_encoding_message_size(max_message_bytes);
-        Self { dependencies, adapter }
+        Self { dependencies, adapter, hedges: Arc::default() }
     }
 
     /// Checks, plans, and is ready for the first attempt.
     fn begin(
         &self,
         wire: v1::GenerateRequest,
-        grpc_timeout: Option<std::time::Duration>,
+        grpc_timeout: Option<Duration>,
         stream: bool,
         started: Instant,
         span: &Span,
@@ -62,12 +73,10 @@ impl Router {
         let admitted =
             admission::admit(wire, grpc_timeout, &catalog, started).map_err(|failure| to_status(&failure))?;
         let planned = plan::make(&self.dependencies, &catalog, &admitted, stream).map_err(|refused| {
-            let request_id = admitted.request.request_id.clone();
-            let detail =
-                v1::RouteFailure { request_id, decision: Some(refused.decision), ..Default::default() };
-            status::to_status_with(&refused.failure, vec![status::any(&detail)])
+            refused.into_status(&admitted.request.request_id)
         })?;
-        Ok(Run::new(&self.dependencies, &catalog, admitted, planned, started, span.clone()))
+        let hedges = stream.then_some(&self.hedges);
+        Ok(Run::new(&self.dependencies, &catalog, admitted, planned, started, span.clone(), hedges))
     }
 
     async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
@@ -82,7 +91,7 @@ impl Router {
                     match checked {
                         Ok(()) => return Ok(whole_answer(run, answer)),
                         Err(failure) => {
-                            run = run.after_invalid(failure, answer.facts.unwrap_or_default()).await?;
+                            run = run.after_invalid(failure, finish, answer.facts.unwrap_or_default()).await?;
                         }
                     }
                 }
@@ -96,24 +105,39 @@ impl Router {
         &self,
         mut run: Run,
     ) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>, Run), Status> {
+        let limit = run.first_content_timeout;
+        let open = |request| open(self.adapter.clone(), request, limit);
         loop {
             let request;
             (run, request) = run.start()?;
-            let request = request.map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
-            let failed = match run.within_first_content(open(self.adapter.clone(), request)).await {
+            match hedge::first_content(&mut run, request, open).await {
                 Ok((event, events)) => return Ok((event, events, run)),
-                Err(status) => status,
-            };
-            run = run.after(failed).await?;
+                Err(status) => run = run.after(status).await?,
+            }
         }
     }
 }
 
-/// Starts a streamed attempt and waits for its first event.
+/// Starts a streamed attempt and waits for its first event, for as long as the task type allows.
 async fn open(
-    mut adapter: ProviderServiceClient<Hop>,
-    request: Request<v1::StreamInvokeModelRequest>,
+    adapter: ProviderServiceClient<Hop>,
+    request: Request<v1::InvokeModelRequest>,
+    limit: Option<Duration>,
 ) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>), Status> {
+    let first = first_event(adapter, request);
+    let Some(limit) = limit else { return first.await };
+    tokio::time::timeout(limit, first).await.unwrap_or_else(|_| {
+        let message =
+            format!("no content came within {} ms (first_byte_timeout of the task type)", limit.as_millis());
+        Err(to_status(&Failure::new(ErrorReason::VendorTimeout, message)))
+    })
+}
+
+async fn first_event(
+    mut adapter: ProviderServiceClient<Hop>,
+    request: Request<v1::InvokeModelRequest>,
+) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>), Status> {
+    let request = request.map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
     let mut events = adapter.stream_invoke_model(request).await?.into_inner();
     while let Some(message) = events.message().await? {
         if let Some(event) = message.event {
@@ -196,7 +220,7 @@ impl RouterService for Router {
             .map_err(|failure| to_status(&failure))?;
         plan::explain(&self.dependencies, &catalog, &admitted)
             .map(Response::new)
-            .map_err(|refused| to_status(&refused.failure))
+            .map_err(|refused| refused.into_status(&admitted.request.request_id))
     }
 
     async fn embed(&self, request: Request<v1::EmbedRequest>) -> Result<Response<v1::EmbedResponse>, Status> {

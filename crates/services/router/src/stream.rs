@@ -75,11 +75,12 @@ impl AnswerStream {
 impl Open {
     /// The vendor has said why the answer ended; it counts if it has the form that was asked for.
     fn end(mut self, done: v1::InvokeDone) -> Result<v1::StreamDone, Status> {
-        match self.gate.take().map_or(Ok(()), |gate| gate.check(done.finish_reason())) {
+        let finish = done.finish_reason();
+        match self.gate.take().map_or(Ok(()), |gate| gate.check(finish)) {
             Ok(()) => Ok(self.done(done)),
             Err(failure) => {
-                let told = self.run.invalid(&failure, done.facts.unwrap_or_default());
                 self.span.fail(failure.reason.name());
+                let told = self.run.invalid(failure, finish, done.facts.unwrap_or_default());
                 self.span.end();
                 self.timer.failed(&told);
                 Err(told)

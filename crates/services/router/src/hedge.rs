@@ -1,0 +1,175 @@
+//! Hedging: when the first candidate of a streamed request is silent for long, a second one is asked beside it, and
+//! whoever has content first serves. Whole answers are not hedged: when one is late, most of it is made and paid for.
+
+use crate::{
+    attempts::{Attempt, Run},
+    health::Passage,
+};
+use futures_util::future::{Either, select};
+use signalbox_api::{convert, v1};
+use signalbox_kit::catalog::Hedge;
+use signalbox_pricing::Day;
+use signalbox_resilience::HedgeBudget;
+use signalbox_types::{ErrorReason, TokenUsage, UsageSource};
+use std::{
+    collections::HashMap,
+    pin::pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::time::{Instant, timeout};
+use tonic::{Request, Status};
+use v1::attempt::Cause;
+
+/// How many hedges each task type has left. Each shard of a process has its own: shares of parts are shares of the whole.
+#[derive(Debug, Default)]
+pub(crate) struct Hedges(Mutex<HashMap<String, HedgeBudget>>);
+
+impl Hedges {
+    fn with<T>(&self, task_type: &str, act: impl FnOnce(&mut HedgeBudget) -> T) -> T {
+        let mut budgets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(budget) = budgets.get_mut(task_type) {
+            return act(budget);
+        }
+        act(budgets.entry(task_type.to_owned()).or_default())
+    }
+}
+
+/// One request's hedge: what allows it, and the second attempt while it is under way.
+pub(crate) struct Hedging {
+    hedges: Arc<Hedges>,
+    rules: Hedge,
+    attempt: Option<Attempt>,
+}
+
+impl Hedging {
+    /// A request of this task type came in: it pays into the budget.
+    pub(crate) fn new(hedges: &Arc<Hedges>, rules: Hedge, task_type: &str) -> Self {
+        hedges.with(task_type, |budget| budget.on_request(rules.max_share));
+        Self { hedges: hedges.clone(), rules, attempt: None }
+    }
+}
+
+/// The first content of the attempt that is due, or of its hedge: `open` makes a call and waits for it. Afterwards the
+/// run's attempt is the one whose result this is, and no other is under way: dropping a call stops it.
+pub(crate) async fn first_content<T, F: Future<Output = Result<T, Status>>>(
+    run: &mut Run,
+    request: Request<v1::InvokeModelRequest>,
+    open: impl Fn(Request<v1::InvokeModelRequest>) -> F,
+) -> Result<T, Status> {
+    let Some(after) = run.hedge_after() else { return open(request).await };
+    let mut first = pin!(open(request));
+    if let Ok(opened) = timeout(after, first.as_mut()).await {
+        return opened;
+    }
+    let Some(request) = run.hedge() else { return first.await };
+    let second = pin!(open(request));
+    match select(first, second).await {
+        Either::Left((Ok(opened), _)) => {
+            run.drop_hedge();
+            Ok(opened)
+        }
+        Either::Right((Ok(opened), _)) => {
+            run.hedge_won();
+            Ok(opened)
+        }
+        Either::Left((Err(status), second)) => {
+            if run.hedge_takes_over(&status) { second.await } else { Err(status) }
+        }
+        Either::Right((Err(status), first)) => {
+            run.hedge_failed(&status);
+            first.await
+        }
+    }
+}
+
+impl Run {
+    /// How long the attempt that is due may be silent; only a first choice is hedged.
+    fn hedge_after(&self) -> Option<Duration> {
+        let hedging = self.hedging.as_ref().filter(|_| self.attempt.cause == Cause::FirstChoice)?;
+        Some(hedging.rules.after)
+    }
+
+    /// Starts a second attempt at another vendor, if one may be called, the budget allows it, and there is time for
+    /// it: as long as the first was given.
+    fn hedge(&mut self) -> Option<Request<v1::InvokeModelRequest>> {
+        let mut hedging = self.hedging.take()?;
+        let in_time = self.time_left().is_none_or(|left| left > hedging.rules.after);
+        let mut attempts = self.attempts.clone();
+        let found = if in_time { attempts.beside(|candidate| self.enter_beside(&hedging, candidate)) } else { None };
+        let request = found.map(|(candidate, passage)| {
+            self.attempts = attempts;
+            let started = Instant::now();
+            hedging.attempt = Some(Attempt { candidate, cause: Cause::Hedge, started, passage: Some(passage) });
+            self.request(candidate)
+        });
+        self.hedging = Some(hedging);
+        request
+    }
+
+    fn enter_beside(&self, hedging: &Hedging, candidate: usize) -> Option<Passage> {
+        let choice = self.choice(candidate)?;
+        let held = self.dependencies.holds.is_held(&choice.model);
+        let passage = self.dependencies.health.enter(&choice.listed_as).filter(|_| !held)?;
+        hedging.hedges.with(&self.wire.task_type, HedgeBudget::try_spend).then_some(passage)
+    }
+
+    fn take_hedge(&mut self) -> Option<Attempt> {
+        self.hedging.as_mut()?.attempt.take()
+    }
+
+    /// The first attempt has won.
+    fn drop_hedge(&mut self) {
+        if let Some(lost) = self.take_hedge() {
+            self.record_cancelled(lost);
+        }
+    }
+
+    /// The hedge has won.
+    fn hedge_won(&mut self) {
+        if let Some(won) = self.take_hedge() {
+            self.attempts.go_to(won.candidate);
+            let lost = std::mem::replace(&mut self.attempt, won);
+            self.record_cancelled(lost);
+        }
+    }
+
+    /// The first attempt has failed: whether the hedge goes on as its fallback, which it does unless the request itself
+    /// is at fault.
+    fn hedge_takes_over(&mut self, status: &Status) -> bool {
+        let failure = self.judge(status);
+        if !failure.reason.fail_over() && failure.reason != ErrorReason::Unavailable {
+            self.drop_hedge();
+            return false;
+        }
+        let Some(hedge) = self.take_hedge() else { return false };
+        self.attempts.failed(self.attempt.candidate, failure.reason);
+        self.attempts.go_to(hedge.candidate);
+        let failed = std::mem::replace(&mut self.attempt, hedge);
+        self.record_failure(failed, &failure, status);
+        true
+    }
+
+    /// The hedge has failed, and the first attempt goes on.
+    fn hedge_failed(&mut self, status: &Status) {
+        let failure = self.judge(status);
+        if let Some(failed) = self.take_hedge() {
+            self.attempts.failed(failed.candidate, failure.reason);
+            self.record_failure(failed, &failure, status);
+        }
+    }
+
+    /// The adapter accounts for what a dropped call used, but can tell nobody any more. What is told here is an estimate:
+    /// the prompt was read.
+    fn record_cancelled(&mut self, lost: Attempt) {
+        let Some(choice) = self.choice(lost.candidate) else { return };
+        let model = choice.model.clone();
+        let usage =
+            TokenUsage { input: self.prompt_tokens, source: UsageSource::Estimated, ..TokenUsage::default() };
+        let (catalog, day) = (self.dependencies.config.catalog(), Day::of(self.dependencies.clock.now()));
+        let prices = catalog.prices();
+        let cost = prices.cost(&model, &usage, self.lane, day);
+        let (usage, cost) = (convert::usage_to_proto(&usage), convert::cost_to_proto(cost, prices.price_version()));
+        self.log.cancelled(&model, lost.cause, lost.started.elapsed(), usage, cost);
+    }
+}
