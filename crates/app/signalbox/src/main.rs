@@ -34,6 +34,8 @@ enum Command {
     Explain(commands::explain::ExplainArgs),
     /// List models and aliases.
     Models(commands::models::ModelsArgs),
+    /// Inject faults for a while and see whether users would notice.
+    Drill(commands::drill::DrillArgs),
     /// Check a configuration file and say what is wrong with it, and where.
     CheckConfig(commands::check_config::CheckConfigArgs),
     /// Show how a captured vendor answer, stream or error is read.
@@ -60,6 +62,7 @@ async fn dispatch(command: Command) -> Result<(), String> {
         Command::Chat(args) => commands::chat::run(args).await.map_err(|error| error.to_string()),
         Command::Explain(args) => commands::explain::run(args).await.map_err(|error| error.to_string()),
         Command::Models(args) => commands::models::run(args).await.map_err(|error| error.to_string()),
+        Command::Drill(args) => commands::drill::run(args).await.map_err(|error| error.to_string()),
         Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),
         Command::Decode(args) => commands::decode::run(args).map_err(|error| error.to_string()),
         Command::Encode(args) => commands::encode::run(args).map_err(|error| error.to_string()),

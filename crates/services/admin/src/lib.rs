@@ -1,6 +1,7 @@
-//! What operators ask a running process: which configuration it serves with, to read it again, and which vendors
-//! it knows.
+//! What operators ask a running process: which configuration it serves with, to read it again, which vendors it
+//! knows, and drills.
 
+mod drills;
 mod service;
 mod status;
 mod vendors;

@@ -1,11 +1,13 @@
 //! The handlers.
 
-use crate::{status::status, vendors, vendors::Vendors};
+use crate::{drills, status::status, vendors, vendors::Vendors};
 use signalbox_api::{
-    status::{to_status, unimplemented},
+    status::to_status,
     v1::{self, admin_service_server::AdminService},
 };
 use signalbox_kit::config::ConfigHandle;
+use signalbox_ports::Drills;
+use signalbox_types::{ErrorReason, Failure};
 use std::{path::PathBuf, sync::Arc};
 use tonic::{Request, Response, Status};
 
@@ -20,17 +22,26 @@ pub struct Dependencies {
     pub roles: Vec<String>,
     /// The configuration file; `None` for the built-in defaults.
     pub source: Option<PathBuf>,
+    /// The drills of this process's router, where it has one.
+    pub drills: Option<Arc<dyn Drills>>,
 }
 
 /// [`AdminService`] over this process.
 #[derive(Debug)]
 pub struct Admin {
-    dependencies: Dependencies,
+    pub(crate) dependencies: Dependencies,
 }
 
 impl Admin {
     pub(crate) fn new(dependencies: Dependencies) -> Self {
         Self { dependencies }
+    }
+
+    fn drills(&self) -> Result<&Arc<dyn Drills>, Failure> {
+        self.dependencies.drills.as_ref().ok_or_else(|| {
+            let message = "this process makes no routed calls that a drill could hit: ask one that serves the role router";
+            Failure::new(ErrorReason::InvalidRequest, message)
+        })
     }
 }
 
@@ -71,22 +82,28 @@ impl AdminService for Admin {
 
     async fn start_drill(
         &self,
-        _: Request<v1::StartDrillRequest>,
+        request: Request<v1::StartDrillRequest>,
     ) -> Result<Response<v1::StartDrillResponse>, Status> {
-        Err(unimplemented("AdminService.StartDrill"))
+        let wanted = request.into_inner().drill;
+        let started = self.drills().and_then(|drills| drills.start(wanted.unwrap_or_default()));
+        let drill = started.map_err(|failure| to_status(&failure))?;
+        Ok(Response::new(v1::StartDrillResponse { drill: Some(drill) }))
     }
 
     async fn stop_drill(
         &self,
-        _: Request<v1::StopDrillRequest>,
+        request: Request<v1::StopDrillRequest>,
     ) -> Result<Response<v1::StopDrillResponse>, Status> {
-        Err(unimplemented("AdminService.StopDrill"))
+        let stopped = self.drills().and_then(|drills| drills.stop(&request.get_ref().name));
+        let drill = stopped.map_err(|failure| to_status(&failure))?;
+        Ok(Response::new(v1::StopDrillResponse { drill: Some(drill) }))
     }
 
     async fn list_drills(
         &self,
-        _: Request<v1::ListDrillsRequest>,
+        request: Request<v1::ListDrillsRequest>,
     ) -> Result<Response<v1::ListDrillsResponse>, Status> {
-        Err(unimplemented("AdminService.ListDrills"))
+        let listed = self.drills().and_then(|drills| drills::page(drills.list(), request.get_ref()));
+        listed.map(Response::new).map_err(|failure| to_status(&failure))
     }
 }

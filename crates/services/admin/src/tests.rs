@@ -7,7 +7,8 @@ use signalbox_kit::{
     FixedClock,
     config::{ConfigHandle, Environment},
 };
-use signalbox_types::{ErrorReason, VendorKind};
+use signalbox_ports::Drills;
+use signalbox_types::{ErrorReason, Failure, VendorKind};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -26,6 +27,7 @@ fn admin(source: Option<PathBuf>, vendors: Vec<VendorFacts>) -> Admin {
         vendors: Arc::new(Vendors::from_pointee(vendors)),
         roles: vec!["router".to_owned(), "adapter".to_owned()],
         source,
+        drills: None,
     })
 }
 
@@ -127,10 +129,52 @@ async fn a_negative_page_size_is_named() {
 }
 
 #[tokio::test]
-async fn drills_say_that_they_are_not_built() {
-    let status = admin(None, Vec::new())
-        .list_drills(Request::new(v1::ListDrillsRequest::default()))
-        .await
-        .unwrap_err();
-    assert_eq!(from_status(&status).reason, ErrorReason::Unimplemented);
+async fn a_process_without_a_router_says_where_drills_are() {
+    let admin = admin(None, Vec::new());
+    let start = admin.start_drill(Request::new(v1::StartDrillRequest::default())).await.unwrap_err();
+    let list = admin.list_drills(Request::new(v1::ListDrillsRequest::default())).await.unwrap_err();
+    let stop = admin.stop_drill(Request::new(v1::StopDrillRequest::default())).await.unwrap_err();
+    for status in [start, list, stop] {
+        assert!(status.message().contains("role router"), "{status:?}");
+        assert_eq!(from_status(&status).reason, ErrorReason::InvalidRequest);
+    }
+}
+
+/// Drills that have all ended.
+#[derive(Debug)]
+struct Ended(Vec<&'static str>);
+
+impl Drills for Ended {
+    fn start(&self, wanted: v1::Drill) -> Result<v1::Drill, Failure> {
+        Ok(wanted)
+    }
+
+    fn stop(&self, name: &str) -> Result<v1::Drill, Failure> {
+        Err(Failure::invalid("name", format!("no drill `{name}`")))
+    }
+
+    fn list(&self) -> Vec<v1::Drill> {
+        self.0.iter().map(|name| v1::Drill { name: (*name).to_owned(), ..Default::default() }).collect()
+    }
+}
+
+#[tokio::test]
+async fn drills_come_page_by_page_in_the_order_of_the_router() {
+    let mut admin = admin(None, Vec::new());
+    admin.dependencies.drills = Some(Arc::new(Ended(vec!["c", "a", "b"])));
+    let page = async |page_size, page_token: &str| {
+        let request = v1::ListDrillsRequest { page_size, page_token: page_token.to_owned() };
+        admin.list_drills(Request::new(request)).await.map(tonic::Response::into_inner)
+    };
+    let names = |page: &v1::ListDrillsResponse| -> Vec<String> {
+        page.drills.iter().map(|drill| drill.name.clone()).collect()
+    };
+    let first = page(2, "").await.unwrap();
+    assert_eq!((names(&first), first.next_page_token.as_str()), (vec!["c".into(), "a".into()], "a"));
+    let last = page(2, "a").await.unwrap();
+    assert_eq!((names(&last), last.next_page_token.as_str()), (vec!["b".to_owned()], ""));
+    for (size, token, field) in [(-1, "", "page_size"), (1, "gone", "page_token")] {
+        let status = page(size, token).await.unwrap_err();
+        assert_eq!(from_status(&status).violations[0].field, field);
+    }
 }

@@ -5,9 +5,9 @@ use signalbox_api::v1;
 use signalbox_kit::catalog::Catalog;
 use signalbox_types::{Failure, VendorKind};
 
-/// Vendors on a page when the caller does not say.
+/// Entries on a page when the caller does not say.
 const PAGE: usize = 100;
-/// Most vendors on a page.
+/// Most entries on a page.
 const LARGEST_PAGE: usize = 1000;
 
 /// The vendors in use. Replaced whole when the configuration changes.
@@ -51,7 +51,8 @@ pub(crate) fn page(
     Ok(v1::ListVendorsResponse { vendors, next_page_token })
 }
 
-fn page_size(wanted: i32) -> Result<usize, Failure> {
+/// Entries on a page, by what the caller wants.
+pub(crate) fn page_size(wanted: i32) -> Result<usize, Failure> {
     match usize::try_from(wanted) {
         Ok(0) => Ok(PAGE),
         Ok(size) => Ok(size.min(LARGEST_PAGE)),

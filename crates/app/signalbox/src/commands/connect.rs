@@ -1,7 +1,9 @@
 //! The way to a running server.
 
 use super::CommandError;
-use signalbox_api::v1::router_service_client::RouterServiceClient;
+use signalbox_api::v1::{
+    admin_service_client::AdminServiceClient, router_service_client::RouterServiceClient,
+};
 use std::{error::Error, time::Duration};
 use tonic::transport::{Channel, Endpoint};
 
@@ -23,6 +25,11 @@ impl ServerArgs {
     pub(crate) async fn router(&self) -> Result<RouterServiceClient<Channel>, CommandError> {
         let channel = channel(&self.server).await?;
         Ok(RouterServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+
+    /// A client of the server's service for operators.
+    pub(crate) async fn admin(&self) -> Result<AdminServiceClient<Channel>, CommandError> {
+        Ok(AdminServiceClient::new(channel(&self.server).await?))
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod chat;
 pub(crate) mod check_config;
 pub(crate) mod connect;
 pub(crate) mod decode;
+pub(crate) mod drill;
 pub(crate) mod encode;
 pub(crate) mod explain;
 mod failures;
