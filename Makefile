@@ -65,6 +65,14 @@ bench: ## Measure against a direct call and other gateways; rewrites the tables 
 	@tools/install.sh bench
 	BENCH_UPDATE=1 bench/run.sh
 
+.PHONY: bench-plan
+bench-plan: ## What choosing the candidates of a request costs
+	cargo bench --package signalbox-routing --bench plan
+
+.PHONY: simulation
+simulation: ## Route through vendors' incidents in virtual time; rewrites tables and pictures of docs/routing.md
+	cargo run --locked --release --package signalbox-simulation --bin simulate -- .
+
 ##@ Check
 
 .PHONY: lint

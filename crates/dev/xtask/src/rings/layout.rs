@@ -49,7 +49,7 @@ pub(super) fn violations(metadata: &Metadata) -> Vec<String> {
 
 /// The ring of a member, from its folder relative to the workspace.
 pub(super) fn ring_of(folder: &str) -> Option<Ring> {
-    if folder == "tests" {
+    if folder == "tests" || folder.starts_with("tests/") {
         return Some(Ring::Tests);
     }
     let mut parts = folder.strip_prefix("crates/")?.split('/');
