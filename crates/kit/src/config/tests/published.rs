@@ -5,6 +5,13 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Each example of `docs/configuration.md`.
+fn examples() -> Vec<String> {
+    let page = std::fs::read_to_string(repository().join("docs/configuration.md")).unwrap();
+    let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    blocks.map(|(block, _)| block.to_owned()).collect()
+}
+
 /// The complete example of `docs/configuration.md`.
 pub(super) fn example() -> String {
     let page = std::fs::read_to_string(repository().join("docs/configuration.md")).unwrap();
@@ -15,9 +22,17 @@ pub(super) fn example() -> String {
 
 #[test]
 fn the_example_in_the_documentation_loads_without_a_warning() {
-    let env = Environment::new([("OPENAI_API_KEY", "k"), ("GROQ_API_KEY", "k")]);
+    let keys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY"];
+    let env = Environment::new(keys.map(|name| (name, "k")));
     let loaded = load_with(&example(), &env).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(loaded.warning_lines().collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+#[test]
+fn every_example_in_the_documentation_loads() {
+    for example in examples() {
+        good(&example);
+    }
 }
 
 /// Run with `SIGNALBOX_BLESS=1` to write the schema anew.
