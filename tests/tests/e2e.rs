@@ -2,14 +2,17 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is the failure message of a test")]
 
+mod adapter_restart;
 mod bad_input;
 mod cancel;
 mod catalog;
 mod explain;
 mod failover;
 mod gate;
+mod limits;
 mod matrix;
 mod operations;
+mod policies;
 mod readme;
 mod real_model;
 mod secrets;

@@ -31,7 +31,7 @@ fn nanos_per_plan(count: usize) -> u128 {
     let needs = Needs { capabilities: Capabilities::NONE, prompt_tokens: 1_000, answer_tokens: 500 };
     let demand = Demand {
         time_left: Some(Duration::from_secs(30)),
-        first_output_ceiling: Some(Duration::from_secs(1)),
+        first_output_ceiling: Some(Duration::from_secs(5)),
         stream: true,
         ..Demand::new(needs)
     };

@@ -1,7 +1,7 @@
 //! What a request asks, and how things stand with each model that could serve it.
 
 use crate::{
-    Access, Exclusion, Latency, Needs, Offer, Standing, latency::Wish, number::within, offer::unfit,
+    Access, Exclusion, Latency, Needs, Offer, Refused, Standing, latency::Wish, number::within, offer::unfit,
 };
 use signalbox_types::{Money, Tier};
 use std::{sync::Arc, time::Duration};
@@ -66,6 +66,7 @@ impl Demand<'_> {
             .or_else(|| self.access.exclusion(offer.model, candidate.labels))
             .or_else(|| self.beyond_budget(candidate))
             .or_else(|| offer.held_for.map(Exclusion::HeldBack))
+            .or_else(|| candidate.refused.map(Exclusion::Refused))
             .or_else(|| candidate.breaker.exclusion(draw))
     }
 
@@ -114,6 +115,8 @@ pub struct Candidate<'a> {
     pub quality: Quality,
     /// Share of its vendor's quota that is left, 0 to 1, of the scarcest kind; `None` where there is no quota.
     pub quota_left: Option<f64>,
+    /// What its vendor refuses us until someone mends it.
+    pub refused: Option<Refused>,
     /// Whether it is let through.
     pub breaker: Breaker,
     /// The operator's preference: a power of two on the score, -3 to 3.
@@ -139,6 +142,7 @@ impl<'a> Candidate<'a> {
             health: Tally::default(),
             quality: Quality::default(),
             quota_left: None,
+            refused: None,
             breaker: Breaker::Closed,
             priority: 0.0,
             preference: 0.0,

@@ -47,6 +47,8 @@ pub enum Exclusion {
     },
     /// The vendor asked not to be called for this much longer.
     HeldBack(Duration),
+    /// The vendor refuses our calls until someone mends that.
+    Refused(Refused),
     /// It failed too often; it is tried again after this much longer.
     BreakerOpen(Duration),
     /// It is recovering and takes a share of the calls; this one is not among them.
@@ -54,6 +56,15 @@ pub enum Exclusion {
         /// Its share, rounded down.
         percent: u8,
     },
+}
+
+/// A refusal that only a person can mend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused {
+    /// What is refused: the key, the account or a permission.
+    pub reason: ErrorReason,
+    /// It is tried again after this much longer, or when no other is left.
+    pub left: Duration,
 }
 
 /// The share of a recovering model doubles each second, so that is how long to wait for better odds.
@@ -64,15 +75,22 @@ impl Exclusion {
     pub fn passes_in(&self) -> Option<Duration> {
         match self {
             Self::HeldBack(left) | Self::BreakerOpen(left) => Some(*left),
+            Self::Refused(refused) => Some(refused.left),
             Self::Recovering { .. } => Some(RECOVERY_STEP),
             _ => None,
         }
+    }
+
+    /// Whether a call may be made all the same where no other candidate is left: a doubtful model is better than none.
+    pub fn is_doubt(&self) -> bool {
+        matches!(self, Self::BreakerOpen(_) | Self::Recovering { .. } | Self::Refused(_))
     }
 
     /// What the caller is told if this is the reason for a refusal.
     fn reason(&self) -> ErrorReason {
         match self {
             Self::HeldBack(_) => ErrorReason::VendorRateLimited,
+            Self::Refused(refused) => refused.reason,
             Self::BreakerOpen(_) | Self::Recovering { .. } => ErrorReason::VendorError,
             Self::WindowTooSmall { .. } => ErrorReason::ContextLengthExceeded,
             Self::TierClosed(_) | Self::TooDear { .. } | Self::PriceUnknown => ErrorReason::BudgetExhausted,
@@ -115,6 +133,9 @@ impl fmt::Display for Exclusion {
                 write!(f, "too slow: first output within {p99:.1} s (p99), {ceiling:.1} s allowed")
             }
             Self::HeldBack(left) => write!(f, "its vendor asked to wait {:.1} s more", left.as_secs_f64()),
+            Self::Refused(Refused { reason, left }) => {
+                write!(f, "its vendor refuses us ({}), tried again in {:.1} s", reason.name(), left.as_secs_f64())
+            }
             Self::BreakerOpen(left) => {
                 write!(f, "failed too often, tried again in {:.1} s", left.as_secs_f64())
             }

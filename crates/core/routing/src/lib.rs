@@ -46,7 +46,7 @@ pub use access::{Access, InvalidPattern, ModelPattern};
 pub use candidate::{Breaker, Candidate, Demand, Load, Quality, Tally};
 pub use chance::Chance;
 pub use draw::{Drawn, InvalidSelection, Selection};
-pub use exclusion::Exclusion;
+pub use exclusion::{Exclusion, Refused};
 pub use latency::{Latency, Observed, Pace};
 pub use needs::Needs;
 pub use offer::{Offer, Standing};

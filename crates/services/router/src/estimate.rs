@@ -20,7 +20,7 @@ pub(crate) fn estimate(
     let admitted =
         admission::admit(request, None, &catalog, Instant::now()).map_err(|failure| to_status(&failure))?;
     let planned = plan::make(dependencies, &catalog, &admitted, false)
-        .map_err(|refused| to_status(&refused.failure))?;
+        .map_err(|refused| refused.into_status(&admitted.request.request_id))?;
     let day = Day::of(dependencies.clock.now());
     let mut dearest = Some(Money::ZERO);
     let mut candidates = Vec::with_capacity(planned.candidates.len());
@@ -42,7 +42,7 @@ pub(crate) fn estimate(
 }
 
 /// The most a model could answer with.
-fn most_output(catalog: &Catalog, model: &ModelRef, wanted: Option<u32>) -> u64 {
+pub(crate) fn most_output(catalog: &Catalog, model: &ModelRef, wanted: Option<u32>) -> u64 {
     let limit = catalog.model(model).map_or(0, |known| known.facts.max_output_tokens);
     match wanted {
         Some(wanted) if limit == 0 => u64::from(wanted),

@@ -3,20 +3,28 @@
 mod admission;
 mod attempts;
 mod catalog_pages;
+mod drills;
 mod embed;
 mod estimate;
+mod fleet;
+mod follow;
 mod gate;
 mod health;
+mod hedge;
 mod holds;
 mod metrics;
 mod plan;
 mod route;
 mod service;
 mod stream;
+mod trace;
 mod vendors;
 
+pub use drills::SharedDrills;
+pub use follow::follow_health;
 pub use health::SharedHealth;
 pub use holds::SharedHolds;
+pub use plan::UsualCosts;
 pub use service::{Dependencies, Router};
 pub use vendors::ConfiguredVendors;
 

@@ -1,15 +1,22 @@
 //! From a request to its plan: the pure planner, fed with how things stand now.
 
+mod candidates;
+mod compact;
+mod record;
+mod usual;
+
 use crate::{admission::Admitted, service::Dependencies};
-use signalbox_api::v1;
-use signalbox_kit::catalog::{Catalog, CatalogModel, Routing};
+use signalbox_api::{status, v1};
+use signalbox_kit::catalog::{Catalog, Routing, Targets, Tenant};
 use signalbox_pricing::{Day, estimate_prompt_tokens};
-use signalbox_routing::{Breaker, Candidate, Demand, Needs, Offer, Plan, Rules, Verdict, plan};
-use signalbox_types::{
-    Failure, FallbackPolicy, GenerateRequest, ModelRef, ModelSelector, TokenUsage, VendorKind,
-};
+use signalbox_routing::{Breaker, Candidate, Chance, Demand, Exclusion, Needs, Plan, Rules, Verdict, plan};
+use signalbox_types::{Failure, FallbackPolicy, GenerateRequest, ModelRef, ModelSelector, Money, Tier};
 use std::time::Duration;
 use tokio::time::Instant;
+use tonic::Status;
+
+pub(crate) use compact::compact;
+pub use usual::UsualCosts;
 
 /// The candidates of a request, in the order they are tried, and the record of how they were chosen.
 #[derive(Debug)]
@@ -17,7 +24,7 @@ pub(crate) struct Planned {
     pub(crate) candidates: Vec<Choice>,
     pub(crate) decision: v1::Decision,
     pub(crate) prompt_tokens: u64,
-    /// Only open breakers stood in the way, so they are passed by.
+    /// Only open breakers and refused keys stood in the way, so they are passed by.
     pub(crate) past_breakers: bool,
 }
 
@@ -36,6 +43,18 @@ pub(crate) struct Refused {
     pub(crate) decision: v1::Decision,
 }
 
+impl Refused {
+    /// What the caller is told, with the decision in its details.
+    pub(crate) fn into_status(self, request_id: &str) -> Status {
+        let detail = v1::RouteFailure {
+            request_id: request_id.to_owned(),
+            decision: Some(self.decision),
+            ..Default::default()
+        };
+        status::to_status_with(&self.failure, vec![status::any(&detail)])
+    }
+}
+
 /// Plans a request; the failure carries the decision, which names why every candidate was left out.
 pub(crate) fn make(
     dependencies: &Dependencies,
@@ -48,32 +67,30 @@ pub(crate) fn make(
         FallbackPolicy::Default => catalog.failover().max_switches as usize + 1,
     };
     let considered = Considered::new(dependencies, catalog, admitted, stream)?;
-    let (plan, candidates, past_breakers) = considered.plan(most);
-    let decision = considered.decision(&plan, &candidates, false);
-    if plan.order.is_empty() {
-        return Err(Box::new(Refused { failure: plan.refusal(&candidates), decision }));
+    let outcome = considered.plan(most);
+    considered.learn(&outcome);
+    let decision = considered.record(&outcome);
+    if outcome.plan.order.is_empty() {
+        return Err(Box::new(Refused { failure: outcome.plan.refusal(&outcome.candidates), decision }));
     }
-    let choice = |index: &usize| {
-        let model = considered.targets.get(*index)?;
-        let listed_as = catalog.model(model).map_or(model, |known| &known.reference);
-        Some(Choice { model: model.clone(), listed_as: listed_as.clone() })
-    };
-    let chosen = plan.order.iter().filter_map(choice).collect();
-    let prompt_tokens = considered.needs.prompt_tokens;
-    Ok(Planned { candidates: chosen, decision, prompt_tokens, past_breakers })
+    Ok(Planned {
+        candidates: considered.choices(&outcome),
+        decision,
+        prompt_tokens: considered.needs.prompt_tokens,
+        past_breakers: outcome.past_breakers,
+    })
 }
 
-/// What would be planned, with every factor of every candidate, and the weights.
+/// What would be planned, with every factor of every candidate. The same request id draws the same.
 pub(crate) fn explain(
     dependencies: &Dependencies,
     catalog: &Catalog,
     admitted: &Admitted,
 ) -> Result<v1::ExplainRouteResponse, Box<Refused>> {
     let considered = Considered::new(dependencies, catalog, admitted, false)?;
-    let (plan, candidates, _) = considered.plan(usize::MAX);
-    let weights = plan.weights.named().map(|(name, weight)| (name.to_owned(), weight));
-    let decision = considered.decision(&plan, &candidates, true);
-    Ok(v1::ExplainRouteResponse { decision: Some(decision), weights: weights.into_iter().collect() })
+    let outcome = considered.plan(usize::MAX);
+    let decision = considered.record(&outcome);
+    Ok(v1::ExplainRouteResponse { weights: decision.weights.clone(), decision: Some(decision) })
 }
 
 /// A request beside the models that its names lead to.
@@ -81,11 +98,26 @@ struct Considered<'a> {
     dependencies: &'a Dependencies,
     catalog: &'a Catalog,
     admitted: &'a Admitted,
-    targets: &'a [ModelRef],
+    tenant: &'a Tenant,
+    targets: Targets<'a>,
     routing: &'a Routing,
+    first_output_ceiling: Option<Duration>,
     needs: Needs,
     stream: bool,
     day: Day,
+    /// As `Decision.requested` tells it.
+    requested: String,
+    /// What such a request usually costs; `None` before the first one.
+    usual_cost: Option<Money>,
+}
+
+/// A plan, and the candidates that its indices mean.
+struct Outcome<'a> {
+    plan: Plan,
+    candidates: Vec<Candidate<'a>>,
+    past_breakers: bool,
+    /// The budget left none of the models asked for, so these are of another tier.
+    instead: Option<Tier>,
 }
 
 impl<'a> Considered<'a> {
@@ -97,84 +129,115 @@ impl<'a> Considered<'a> {
     ) -> Result<Self, Box<Refused>> {
         let request = &admitted.request;
         let day = Day::of(dependencies.clock.now());
-        let unresolved = |failure| {
-            let requested = requested(request);
-            let catalog_version = catalog.version().to_owned();
-            let decision = v1::Decision { requested, catalog_version, ..Default::default() };
-            Box::new(Refused { failure, decision })
+        let requested = requested(admitted);
+        let task = catalog.task_type(&request.task_type);
+        let resolved = task.and_then(|task| {
+            let targets = catalog.resolve(&request.model, &request.task_type, &request.tenant_id, day)?;
+            Ok((targets, task.and_then(|task| task.first_output_ceiling)))
+        });
+        let (targets, first_output_ceiling) = match resolved {
+            Ok(resolved) => resolved,
+            Err(failure) => {
+                let decision = record::unresolved(requested, catalog, admitted);
+                return Err(Box::new(Refused { failure, decision }));
+            }
         };
-        let targets = catalog
-            .resolve(&request.model, &request.task_type, &request.tenant_id, day)
-            .map_err(unresolved)?;
-        let needs = Needs::of(request, stream, estimate_prompt_tokens(&request.prompt));
-        let routing = catalog.routing(&request.task_type);
-        Ok(Self { dependencies, catalog, admitted, targets, routing, needs, stream, day })
+        Ok(Self {
+            dependencies,
+            catalog,
+            admitted,
+            tenant: catalog.tenant(&request.tenant_id),
+            targets,
+            routing: catalog.routing(&request.task_type, &request.tenant_id),
+            first_output_ceiling,
+            needs: Needs::of(request, stream, estimate_prompt_tokens(&request.prompt)),
+            stream,
+            day,
+            usual_cost: dependencies.usual_costs.of(kind(request, &requested)),
+            requested,
+        })
     }
 
-    /// The plan, and the candidates that its indices mean. When only open breakers stand in the way, they are
-    /// ignored (and `true` told): a doubtful model is better than none.
-    fn plan(&self, most: usize) -> (Plan, Vec<Candidate<'a>>, bool) {
-        let mut candidates = self.candidates();
-        let demand = Demand {
+    /// The plan. Its chance is the request's own, so that the same request draws the same while things stand as they
+    /// do. Where the budget leaves none of the models asked for, those of a tier that it leaves are planned instead.
+    fn plan(&self, most: usize) -> Outcome<'a> {
+        let mut chance = Chance::of(&self.admitted.request.request_id);
+        let outcome = self.plan_among(self.targets, most, &mut chance);
+        match self.open_tiers(&outcome) {
+            [] => outcome,
+            tiers => {
+                let instead = tiers.iter().find_map(|tier| self.plan_tier(*tier, most, &mut chance));
+                instead.unwrap_or(outcome)
+            }
+        }
+    }
+
+    /// The tiers to serve from instead; none where the plan is good, or not for the budget's sake empty.
+    fn open_tiers(&self, outcome: &Outcome<'_>) -> &'a [Tier] {
+        let closed = |verdict: &Verdict| matches!(verdict.exclusion(), Some(Exclusion::TierClosed(_)));
+        let named = matches!(self.admitted.request.model, ModelSelector::Exact(_));
+        if named || !outcome.plan.order.is_empty() || !outcome.plan.verdicts.iter().any(closed) {
+            return &[];
+        }
+        &self.admitted.budget.tiers
+    }
+
+    fn plan_tier(&self, tier: Tier, most: usize, chance: &mut Chance) -> Option<Outcome<'a>> {
+        let targets = self.catalog.tier_targets(tier, self.tenant).ok()?;
+        let targets = Targets { preferred: targets, secondary: &[] };
+        let outcome = self.plan_among(targets, most, chance);
+        (!outcome.plan.order.is_empty()).then_some(Outcome { instead: Some(tier), ..outcome })
+    }
+
+    /// When only open breakers and refused keys stand in the way, they are ignored: a doubtful model is better than
+    /// none.
+    fn plan_among(&self, targets: Targets<'a>, most: usize, chance: &mut Chance) -> Outcome<'a> {
+        let mut candidates = self.candidates(targets);
+        let demand = self.demand(&candidates);
+        let rules = &self.routing.rules;
+        let mut planned = plan(&demand, &candidates, rules, most, || chance.unit());
+        let in_doubt = |verdict: &Verdict| verdict.exclusion().is_some_and(Exclusion::is_doubt);
+        let past_breakers = planned.order.is_empty() && planned.verdicts.iter().any(in_doubt);
+        if past_breakers {
+            for candidate in &mut candidates {
+                (candidate.breaker, candidate.refused) = (Breaker::Closed, None);
+            }
+            planned = plan(&demand, &candidates, rules, most, || chance.unit());
+        }
+        Outcome { plan: planned, candidates, past_breakers, instead: None }
+    }
+
+    fn demand(&self, candidates: &[Candidate<'_>]) -> Demand<'a> {
+        let budget = &self.admitted.budget;
+        Demand {
             stream: self.stream,
-            expected_tokens: self.routing.expected_tokens,
+            expected_tokens: self.expected_tokens(),
             target: self.routing.target,
             time_left: self.time_left(),
+            first_output_ceiling: self.first_output_ceiling,
+            reference_cost: self.usual_cost.or_else(|| usual::middle(candidates)),
+            access: self.tenant.access(),
+            tiers: &budget.tiers,
+            allowance: budget.allowance,
             ..Demand::new(self.needs)
-        };
-        let rules = &self.routing.rules;
-        let planned = plan(&demand, &candidates, rules, most, rand::random::<f64>);
-        let shut_out = |verdict: &Verdict| verdict.exclusion().is_some_and(is_breakers);
-        if !planned.order.is_empty() || !planned.verdicts.iter().any(shut_out) {
-            return (planned, candidates, false);
-        }
-        candidates.iter_mut().for_each(|candidate| candidate.breaker = Breaker::Closed);
-        (plan(&demand, &candidates, rules, most, rand::random::<f64>), candidates, true)
-    }
-
-    fn candidates(&self) -> Vec<Candidate<'a>> {
-        let scored = self.is_scored();
-        let first_last_resort = self.first_last_resort();
-        let candidate = |(index, model): (usize, &'a ModelRef)| {
-            let known = self.catalog.model(model);
-            let offer = self.offer(model, known, index >= first_last_resort);
-            let listed_as = known.map_or(model, |known| &known.reference);
-            let mut candidate =
-                Candidate { breaker: self.dependencies.health.breaker(listed_as), ..Candidate::new(offer) };
-            if scored {
-                candidate.tier = known.and_then(|known| known.tier);
-                candidate.cost = self.expected_cost(model);
-                self.dependencies.health.describe(
-                    listed_as,
-                    &self.admitted.request.task_type,
-                    &mut candidate,
-                );
-            }
-            candidate
-        };
-        self.targets.iter().enumerate().map(candidate).collect()
-    }
-
-    fn offer(&self, model: &'a ModelRef, known: Option<&'a CatalogModel>, last_resort: bool) -> Offer<'a> {
-        Offer {
-            model,
-            facts: known.map(|known| &known.facts),
-            configured: self.dependencies.vendors.has(&model.vendor),
-            served: known.is_some_and(|known| known.lifecycle.served_on(self.day)),
-            held_for: self.dependencies.holds.left(model),
-            last_resort,
         }
     }
 
-    /// Self-hosted models at the end of a list are last resorts; one that is listed before a vendor's is there by
-    /// choice, and a list of nothing else has none.
-    fn first_last_resort(&self) -> usize {
-        let self_hosted = |model: &ModelRef| {
-            let kind = self.catalog.vendor(&model.vendor).map(|vendor| vendor.kind);
-            matches!(kind, Some(VendorKind::Ollama | VendorKind::OpenaiCompatible))
+    fn choices(&self, outcome: &Outcome<'a>) -> Vec<Choice> {
+        let choice = |index: &usize| {
+            let model = outcome.candidates.get(*index)?.offer.model;
+            let listed_as = self.catalog.model(model).map_or(model, |known| &known.reference);
+            Some(Choice { model: model.clone(), listed_as: listed_as.clone() })
         };
-        let others = self.targets.iter().rposition(|model| !self_hosted(model));
-        others.map_or(usize::MAX, |last| last + 1)
+        outcome.plan.order.iter().filter_map(choice).collect()
+    }
+
+    /// Remembers what such a request costs, where there is a choice.
+    fn learn(&self, outcome: &Outcome<'_>) {
+        if let (true, [_, _, ..]) = (self.is_scored(), &*outcome.candidates) {
+            let kind = kind(&self.admitted.request, &self.requested);
+            self.dependencies.usual_costs.learn(kind, usual::middle(&outcome.candidates));
+        }
     }
 
     /// Whether candidates are compared at all, or keep their listed order.
@@ -182,63 +245,35 @@ impl<'a> Considered<'a> {
         self.routing.rules != Rules::CATALOGUE_ORDER
     }
 
-    fn expected_cost(&self, model: &ModelRef) -> Option<signalbox_types::Money> {
-        let request = &self.admitted.request;
-        let expected = u64::from(self.routing.expected_tokens);
-        let most = request.prompt.max_output_tokens.map_or(expected, u64::from);
-        let usage =
-            TokenUsage { input: self.needs.prompt_tokens, output: expected.min(most), ..Default::default() };
-        self.catalog.prices().cost(model, &usage, request.lane, self.day)
+    /// Tokens that the answer is expected to have.
+    fn expected_tokens(&self) -> u32 {
+        let most = self.admitted.request.prompt.max_output_tokens.unwrap_or(u32::MAX);
+        self.routing.expected_tokens.min(most)
     }
 
     fn time_left(&self) -> Option<Duration> {
         self.admitted.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
-
-    /// The record: the candidates to try in order, then the others. `in_full` adds every factor.
-    fn decision(&self, plan: &Plan, candidates: &[Candidate<'_>], in_full: bool) -> v1::Decision {
-        let told = |index: usize| {
-            let (model, verdict) = (candidates.get(index)?.offer.model, plan.verdicts.get(index)?);
-            let mut told = v1::Candidate {
-                vendor: model.vendor.to_string(),
-                model: model.model.to_string(),
-                excluded_reason: verdict.exclusion().map(ToString::to_string).unwrap_or_default(),
-                ..Default::default()
-            };
-            if let Some(rating) = verdict.rating().filter(|_| self.is_scored()) {
-                told.score = rating.score;
-                told.draw_probability = rating.draw_probability;
-                if in_full {
-                    let factors = rating.factors.named().map(|(name, factor)| (name.to_owned(), factor));
-                    told.factors = factors.into_iter().collect();
-                }
-            }
-            Some(told)
-        };
-        let rest = (0..candidates.len()).filter(|index| !plan.order.contains(index));
-        let excluded = rest
-            .filter(|index| plan.verdicts.get(*index).is_some_and(|verdict| verdict.exclusion().is_some()));
-        v1::Decision {
-            requested: requested(&self.admitted.request),
-            candidates: plan.order.iter().copied().chain(excluded).filter_map(told).collect(),
-            catalog_version: self.catalog.version().to_owned(),
-            ..Default::default()
-        }
-    }
 }
 
-fn is_breakers(why: &signalbox_routing::Exclusion) -> bool {
-    use signalbox_routing::Exclusion;
-    matches!(why, Exclusion::BreakerOpen(_) | Exclusion::Recovering { .. })
+/// Requests of one kind cost about the same.
+fn kind<'a>(request: &'a GenerateRequest, requested: &'a str) -> &'a str {
+    if request.task_type.is_empty() { requested } else { &request.task_type }
 }
 
 /// What the request asked for, as `Decision.requested` tells it.
-fn requested(request: &GenerateRequest) -> String {
+fn requested(admitted: &Admitted) -> String {
+    let request = &admitted.request;
     match &request.model {
         ModelSelector::Alias(name) => format!("alias:{name}"),
         ModelSelector::Tier(tier) => format!("tier:{}", tier.name()),
         ModelSelector::Exact(model) => format!("model:{model}"),
-        ModelSelector::Unspecified if request.task_type.is_empty() => "default".to_owned(),
+        ModelSelector::Unspecified if request.task_type.is_empty() || admitted.task_found => {
+            "default".to_owned()
+        }
         ModelSelector::Unspecified => format!("task:{}", request.task_type),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,12 @@ pub(super) struct AskArgs {
     /// Most tokens to answer with
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_output_tokens: Option<i32>,
+    /// How varied the answer may be; where neither model nor task type is named it also finds the kind of work
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    temperature: Option<f64>,
+    /// Your id of the request; the same id draws the same candidate while things stand as they do
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
 }
 
 impl AskArgs {
@@ -37,6 +43,11 @@ impl AskArgs {
             task_type: self.task_type.unwrap_or_default(),
             tenant_id: self.tenant.unwrap_or_default(),
             max_output_tokens: self.max_output_tokens,
+            sampling: self.temperature.map(|temperature| v1::Sampling {
+                temperature: Some(temperature),
+                ..v1::Sampling::default()
+            }),
+            request_id: self.request_id.unwrap_or_default(),
             ..v1::GenerateRequest::default()
         })
     }
