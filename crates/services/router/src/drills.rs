@@ -79,7 +79,8 @@ impl SharedDrills {
             return None;
         }
         let now = Instant::now();
-        let found = self.kept().iter().find(|drill| drill.takes(tenant, model, request_id, attempt, now)).cloned();
+        let found =
+            self.kept().iter().find(|drill| drill.takes(tenant, model, request_id, attempt, now)).cloned();
         self.recount();
         found
     }
@@ -113,11 +114,15 @@ impl SharedDrills {
         let mut kept = self.kept();
         let mut running = kept.iter().filter(|other| other.is_running(now));
         if let Some(other) = running.clone().find(|other| other.overlaps(drill)) {
-            let message = format!("`{}` hits the same calls; stop it first, or wait for its end", other.name());
+            let message =
+                format!("`{}` hits the same calls; stop it first, or wait for its end", other.name());
             return Err(Failure::invalid("drill.target", message));
         }
         if running.nth(MOST_RUNNING - 1).is_some() {
-            return Err(Failure::invalid("drill", format!("{MOST_RUNNING} drills run already; stop one first")));
+            return Err(Failure::invalid(
+                "drill",
+                format!("{MOST_RUNNING} drills run already; stop one first"),
+            ));
         }
         kept.push_back(drill.clone());
         if kept.len() > MOST_KEPT
@@ -154,7 +159,10 @@ impl Drills for SharedDrills {
     fn stop(&self, name: &str) -> Result<v1::Drill, Failure> {
         let found = self.kept().iter().find(|drill| drill.name() == name).cloned();
         let drill = found.ok_or_else(|| {
-            Failure::invalid("name", format!("no drill `{name}` here; a drill is known to the process it runs in"))
+            Failure::invalid(
+                "name",
+                format!("no drill `{name}` here; a drill is known to the process it runs in"),
+            )
         })?;
         drill.end(Ending::Stopped);
         self.recount();

@@ -1,13 +1,15 @@
 use super::*;
-use signalbox_api::{convert::duration_to_proto, v1::drill::State, v1::fault::Fault};
+use signalbox_api::{
+    convert::{self, duration_to_proto},
+    v1::{drill::State, fault::Fault},
+};
 use signalbox_kit::{SystemClock, config::Environment};
 use signalbox_types::ErrorReason;
 use std::{path::Path, time::Duration};
 use tokio::time::advance;
 
 const SECOND: Duration = Duration::from_secs(1);
-const ON: &str =
-    "drills: {enabled: true}\nvendors: {openai: {timeouts: {first_byte: 5s}}}\nfailover: {quick_retry_delay: 100ms}";
+const ON: &str = "drills: {enabled: true}\nvendors: {openai: {timeouts: {first_byte: 5s}}}\nfailover: {quick_retry_delay: 100ms}";
 
 fn config(folder: &Path, text: &str) -> Arc<ConfigHandle> {
     let path = folder.join("signalbox.yaml");
@@ -235,7 +237,8 @@ async fn a_drill_that_hit_nothing_has_not_passed() {
 #[tokio::test]
 async fn bad_input_is_refused_with_its_field() {
     let drills = drills(ON);
-    let target = |vendor: &str, model: &str| v1::Target { vendor: vendor.to_owned(), model: model.to_owned() };
+    let target =
+        |vendor: &str, model: &str| v1::Target { vendor: vendor.to_owned(), model: model.to_owned() };
     let lasting = |seconds| Some(prost_types::Duration { seconds, nanos: 0 });
     let status = |status| Some(v1::Fault { fault: Some(Fault::Status(status)) });
     let cases = [

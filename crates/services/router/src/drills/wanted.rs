@@ -58,7 +58,9 @@ impl Wanted {
 
     /// Whether a call is one that may be hit.
     pub(super) fn aims_at(&self, tenant: &str, model: &ModelRef) -> bool {
-        self.is_of(tenant) && self.vendor == *model.vendor && (self.model.is_empty() || self.model == *model.model)
+        self.is_of(tenant)
+            && self.vendor == *model.vendor
+            && (self.model.is_empty() || self.model == *model.model)
     }
 
     /// Whether a tenant's requests are looked at.
@@ -90,7 +92,8 @@ impl fmt::Display for Wanted {
 fn first_byte(target: &v1::Target, catalog: &Catalog) -> Result<Duration, Failure> {
     let v1::Target { vendor, model } = target;
     let Some(known) = catalog.vendor(vendor) else {
-        let message = if vendor.is_empty() { "is missing".to_owned() } else { format!("no vendor `{vendor}`") };
+        let message =
+            if vendor.is_empty() { "is missing".to_owned() } else { format!("no vendor `{vendor}`") };
         return Err(Failure::invalid("drill.target.vendor", message));
     };
     if !model.is_empty() && catalog.model(&ModelRef::new(vendor.clone(), model.clone())).is_none() {

@@ -13,7 +13,8 @@ pub(super) fn all(drills: &[v1::Drill]) -> String {
     if drills.is_empty() {
         return "no drill runs or ran".to_owned();
     }
-    let head = ["DRILL", "STATE", "TARGET", "TENANT", "FAULT", "SHARE", "HIT", "ERRORS", "ADDED P99", "PASSED"];
+    let head =
+        ["DRILL", "STATE", "TARGET", "TENANT", "FAULT", "SHARE", "HIT", "ERRORS", "ADDED P99", "PASSED"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(drills.iter().map(row));
     show::table(&rows, &[5, 6, 7, 8]).join("\n")
@@ -62,7 +63,10 @@ pub(super) fn progress(drill: &v1::Drill) -> String {
     let verdict = drill.verdict.clone().unwrap_or_default();
     let Verdict { calls_hit, requests_open, client_errors, .. } = verdict;
     let state = state(drill);
-    format!("{}: {state}, {calls_hit} calls hit, {client_errors} client errors, {requests_open} under way", drill.name)
+    format!(
+        "{}: {state}, {calls_hit} calls hit, {client_errors} client errors, {requests_open} under way",
+        drill.name
+    )
 }
 
 fn state(drill: &v1::Drill) -> String {

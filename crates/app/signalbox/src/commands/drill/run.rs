@@ -27,7 +27,10 @@ pub(super) async fn run(args: StartArgs) -> Result<(), CommandError> {
     Err(CommandError::new(format!("{} has not passed", ended.name)))
 }
 
-async fn watch(client: &mut AdminServiceClient<Channel>, mut drill: v1::Drill) -> Result<v1::Drill, CommandError> {
+async fn watch(
+    client: &mut AdminServiceClient<Channel>,
+    mut drill: v1::Drill,
+) -> Result<v1::Drill, CommandError> {
     let mut over_at = None;
     let mut told = report::progress(&drill);
     while !report::is_final(&drill) {
