@@ -6,6 +6,7 @@ mod adapter_restart;
 mod bad_input;
 mod cancel;
 mod catalog;
+mod drills;
 mod explain;
 mod failover;
 mod gate;

@@ -27,14 +27,15 @@ fn cut_short() -> GenerateRequest {
     }
 }
 
-async fn output_that_breaks_its_schema_is_tried_once_elsewhere_and_then_told(topology: Topology) {
+async fn output_cut_by_the_callers_own_limit_is_told_at_once(topology: Topology) {
     let world = World::start(topology, pair()).await;
     let refusal = Refusal::from(ask(&mut world.client(), Mode::Unary, cut_short()).await.unwrap_err());
     assert_eq!((refusal.code, refusal.reason), (Code::Unavailable, "OUTPUT_INVALID"), "{refusal:?}");
     assert!(refusal.message.contains("cut at the output limit"), "{refusal:?}");
-    assert_eq!(refusal.attempts, ["openai: OUTPUT_INVALID", "anthropic: OUTPUT_INVALID"]);
+    assert!(refusal.message.contains("max_output_tokens of 2"), "{refusal:?}");
+    assert_eq!(refusal.attempts, ["openai: OUTPUT_INVALID"]);
     let calls = (world.calls(Vendor::Openai).len(), world.calls(Vendor::Anthropic).len());
-    assert_eq!(calls, (1, 1));
+    assert_eq!(calls, (1, 0));
 }
 
 async fn a_stream_that_breaks_its_schema_ends_with_a_status(topology: Topology) {
@@ -62,7 +63,7 @@ async fn what_an_invalid_answer_cost_is_part_of_the_total(topology: Topology) {
 }
 
 both_topologies!(
-    output_that_breaks_its_schema_is_tried_once_elsewhere_and_then_told,
+    output_cut_by_the_callers_own_limit_is_told_at_once,
     a_stream_that_breaks_its_schema_ends_with_a_status,
     what_an_invalid_answer_cost_is_part_of_the_total,
 );

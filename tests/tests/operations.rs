@@ -191,7 +191,7 @@ both_topologies!(
 
 #[tokio::test]
 async fn a_router_is_ready_only_while_an_adapter_is_there() {
-    let mut world = World::start(Topology::Remote, json!({})).await;
+    let mut world = World::start(Topology::Remote, json!({"failover": {"adapter_patience": "100ms"}})).await;
     for adapter in &mut world.signalbox.adapters {
         adapter.kill().await;
     }

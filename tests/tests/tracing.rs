@@ -24,7 +24,7 @@ async fn a_request_is_one_trace_from_the_caller_to_the_model(topology: Topology)
         }),
     )
     .await;
-    world.fault(Vendor::Openai, "kind=auth");
+    world.fault(Vendor::Openai, "kind=model");
     for mode in Mode::ALL {
         traced(&world, mode).await;
     }
@@ -69,6 +69,11 @@ fn check_trace(spans: &[Span], method: &str) {
     let name = format!("signalbox.v1.RouterService/{method}");
     let router = spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("{name}: {spans:#?}"));
     assert_eq!((router.trace.as_str(), router.parent.as_str()), (TRACE, CALLER));
+    let told = |key: &str| router.attributes[&format!("signalbox.route.{key}")].as_str();
+    assert_eq!((told("vendor"), told("model")), ("anthropic", "claude-haiku-5-5"));
+    assert_eq!((told("attempts"), told("fallback_reason")), ("2", "VENDOR_MODEL_NOT_FOUND"));
+    let decision = told("decision");
+    assert!(decision.contains("alias:pair") && decision.contains("openai/gpt-6-luna"), "{decision}");
     let adapters: Vec<&Span> = children(spans, router);
     assert_eq!(adapters.len(), 2, "an attempt each: {spans:#?}");
     for adapter in adapters {
@@ -76,7 +81,10 @@ fn check_trace(spans: &[Span], method: &str) {
         let [call] = children(spans, adapter)[..] else { panic!("one model call: {spans:#?}") };
         assert_eq!(call.trace, TRACE);
         let failed = call.attributes["gen_ai.provider.name"] == "openai";
-        assert_eq!(call.attributes.get("error.type").map(String::as_str), failed.then_some("VENDOR_AUTH"));
+        assert_eq!(
+            call.attributes.get("error.type").map(String::as_str),
+            failed.then_some("VENDOR_MODEL_NOT_FOUND")
+        );
         assert_eq!(call.attributes["gen_ai.operation.name"], "chat");
         if !failed {
             assert_eq!(call.name, "chat claude-haiku-5-5");

@@ -167,7 +167,7 @@ mod tests {
 
     fn attempts(vendors: &[&str]) -> Attempts {
         let rules = FailoverRules { quick_retry_delay: DELAY, max_same_vendor_retries: 1 };
-        Attempts::new(rules, vendors.iter().map(|vendor| Arc::from(*vendor)).collect())
+        Attempts::new(rules, vendors.iter().map(|vendor| Arc::from(*vendor)))
     }
 
     fn failed(reason: ErrorReason) -> Failure {

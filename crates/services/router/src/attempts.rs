@@ -2,6 +2,7 @@
 
 use crate::{
     admission::Admitted,
+    content::Content,
     drills::Exposure,
     gate::Gate,
     health::{Passage, Took},
@@ -40,6 +41,8 @@ pub(crate) struct Run {
     pub(crate) hedging: Option<Hedging>,
     past_breakers: bool,
     gate: Option<Gate>,
+    /// Where the tenant has a policy that looks at answers.
+    content: Option<Box<Content>>,
     /// Other models that may be asked after an answer that failed the gate.
     invalid_retries: u32,
     /// What drills do to it.
@@ -95,6 +98,7 @@ impl Run {
             attempts,
             reconnect: Reconnect::new(failover.adapter_patience.0),
             gate: Gate::of(&request.prompt),
+            content: None,
             lane: request.lane,
             wire: convert::generate_request_to_proto(request),
             prompt_tokens: planned.prompt_tokens,
@@ -109,6 +113,19 @@ impl Run {
             exposure: Exposure::new(&dependencies.drills),
             log,
         }
+    }
+
+    /// The same under the tenant's content policy, which has looked at the request.
+    pub(crate) fn under(mut self, content: Option<Box<Content>>) -> Self {
+        let Some(mut content) = content else { return self };
+        self.log.found(content.take_findings());
+        self.content = Some(content).filter(|content| content.looks_at_answers());
+        self
+    }
+
+    /// What is to look at the answer.
+    pub(crate) fn take_content(&mut self) -> Option<Box<Content>> {
+        self.content.take()
     }
 
     /// What the answer is held to.
@@ -291,6 +308,24 @@ impl Run {
         }
     }
 
+    /// The content policy refuses the answer: what to tell the caller. The model did as it was asked. Without facts the
+    /// answer was stopped before its end, and the adapter alone knows what it cost.
+    pub(crate) fn refused(mut self, failure: &Failure, facts: Option<v1::CallFacts>) -> Status {
+        if let Some(facts) = &facts {
+            self.tell_health(facts);
+        }
+        if let Some(choice) = self.candidates.get(self.attempt.candidate) {
+            let unknown = || v1::CallFacts {
+                cost: Some(v1::Cost { unknown: true, ..Default::default() }),
+                latency: Some(convert::duration_to_proto(self.attempt.started.elapsed())),
+                ..Default::default()
+            };
+            let facts = facts.unwrap_or_else(unknown);
+            self.log.rejected(&choice.model, self.attempt.cause, failure, facts);
+        }
+        self.give_up(failure)
+    }
+
     /// A committed answer broke off: what to tell the caller. Nothing follows.
     pub(crate) fn broken(mut self, status: &Status) -> Status {
         let failure = self.judge(status);
@@ -311,12 +346,7 @@ impl Run {
     }
 
     /// Records an answer that failed the gate; the failure with what the caller can do about it.
-    fn reject(
-        &mut self,
-        mut failure: Failure,
-        finish: v1::FinishReason,
-        facts: v1::CallFacts,
-    ) -> Failure {
+    fn reject(&mut self, mut failure: Failure, finish: v1::FinishReason, facts: v1::CallFacts) -> Failure {
         self.tell_health(&facts);
         if self.is_cut_by_its_own_limit(finish) {
             let limit = self.wire.max_output_tokens.unwrap_or_default();

@@ -74,7 +74,11 @@ pub(crate) async fn first_content<T, F: Future<Output = Result<T, Status>>>(
             Ok(opened)
         }
         Either::Left((Err(status), second)) => {
-            if run.hedge_takes_over(&status) { second.await } else { Err(status) }
+            if run.hedge_takes_over(&status) {
+                second.await
+            } else {
+                Err(status)
+            }
         }
         Either::Right((Err(status), first)) => {
             run.hedge_failed(&status);
@@ -96,11 +100,13 @@ impl Run {
         let mut hedging = self.hedging.take()?;
         let in_time = self.time_left().is_none_or(|left| left > hedging.rules.after);
         let mut attempts = self.attempts.clone();
-        let found = if in_time { attempts.beside(|candidate| self.enter_beside(&hedging, candidate)) } else { None };
+        let found =
+            if in_time { attempts.beside(|candidate| self.enter_beside(&hedging, candidate)) } else { None };
         let request = found.map(|(candidate, passage)| {
             self.attempts = attempts;
             let started = Instant::now();
-            hedging.attempt = Some(Attempt { candidate, cause: Cause::Hedge, started, passage: Some(passage) });
+            hedging.attempt =
+                Some(Attempt { candidate, cause: Cause::Hedge, started, passage: Some(passage) });
             self.request(candidate)
         });
         self.hedging = Some(hedging);
@@ -169,7 +175,8 @@ impl Run {
         let (catalog, day) = (self.dependencies.config.catalog(), Day::of(self.dependencies.clock.now()));
         let prices = catalog.prices();
         let cost = prices.cost(&model, &usage, self.lane, day);
-        let (usage, cost) = (convert::usage_to_proto(&usage), convert::cost_to_proto(cost, prices.price_version()));
+        let (usage, cost) =
+            (convert::usage_to_proto(&usage), convert::cost_to_proto(cost, prices.price_version()));
         self.log.cancelled(&model, lost.cause, lost.started.elapsed(), usage, cost);
     }
 }

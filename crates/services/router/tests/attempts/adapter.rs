@@ -71,6 +71,11 @@ impl Adapter {
         self.0.lock().unwrap().given_up.clone()
     }
 
+    /// Forgets all calls.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap() = Told::default();
+    }
+
     fn begin(&self, target: Option<v1::Target>) -> (UnderWay, Deed) {
         let v1::Target { vendor, model } = target.unwrap();
         let mut told = self.0.lock().unwrap();
@@ -89,6 +94,12 @@ struct UnderWay {
     adapter: Adapter,
     call: String,
     ended: bool,
+}
+
+impl UnderWay {
+    fn end(mut self) {
+        self.ended = true;
+    }
 }
 
 impl Drop for UnderWay {
@@ -131,9 +142,9 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::InvokeModelRequest>,
     ) -> Result<Response<v1::InvokeModelResponse>, Status> {
-        let (mut call, deed) = self.begin(request.into_inner().target);
+        let (call, deed) = self.begin(request.into_inner().target);
         tokio::time::sleep(deed.after).await;
-        call.ended = true;
+        call.end();
         match deed.end {
             End::Answer(text, finish) => Ok(Response::new(v1::InvokeModelResponse {
                 content: vec![v1::Part {
@@ -152,10 +163,10 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::StreamInvokeModelRequest>,
     ) -> Result<Response<Events>, Status> {
-        let (mut call, deed) = self.begin(request.into_inner().request.unwrap().target);
+        let (call, deed) = self.begin(request.into_inner().request.unwrap().target);
         let events = stream::once(async move {
             tokio::time::sleep(deed.after).await;
-            call.ended = true;
+            call.end();
             match deed.end {
                 End::Answer(text, finish) => {
                     let (first, second) = text.split_at(text.len() / 2);
@@ -174,9 +185,9 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::InvokeEmbeddingRequest>,
     ) -> Result<Response<v1::InvokeEmbeddingResponse>, Status> {
-        let (mut call, deed) = self.begin(request.into_inner().target);
+        let (call, deed) = self.begin(request.into_inner().target);
         tokio::time::sleep(deed.after).await;
-        call.ended = true;
+        call.end();
         match deed.end {
             End::Answer(..) => {
                 let embeddings = vec![v1::EmbeddingVector { values: vec![1.0] }];

@@ -8,7 +8,8 @@ use signalbox_api::{status::from_status, v1};
 use signalbox_types::ErrorReason;
 use std::time::Duration;
 
-const SCHEMA: &str = r#"{"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}"#;
+const SCHEMA: &str =
+    r#"{"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}"#;
 const GOOD: &str = r#"{"title": "Rain"}"#;
 
 fn in_json() -> v1::GenerateRequest {
@@ -79,7 +80,7 @@ async fn an_answer_cut_by_the_callers_own_limit_is_told_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_cut_by_the_models_own_limit_is_tried_elsewhere() {
-    for own in [None, Some(u32::MAX)] {
+    for own in [None, Some(i32::MAX)] {
         let world = World::new();
         world.adapter.tell("openai", [ends_by("{\"title\": \"Ra", v1::FinishReason::Length)]);
         world.adapter.tell("anthropic", [answers_after(0, GOOD)]);
@@ -92,7 +93,9 @@ async fn an_answer_cut_by_the_models_own_limit_is_tried_elsewhere() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_leaves_out_a_tool_it_had_to_call_is_invalid() {
     use v1::tool_choice::Mode;
-    for (mode, tool_name, word) in [(Mode::Required, "", "requires one"), (Mode::Tool, "weather", "`weather`")] {
+    for (mode, tool_name, word) in
+        [(Mode::Required, "", "requires one"), (Mode::Tool, "weather", "`weather`")]
+    {
         let choice = v1::ToolChoice { mode: mode as i32, tool_name: tool_name.to_owned() };
         let world = World::new();
         world.adapter.tell("openai", [answers_after(0, "It will rain.")]);

@@ -16,7 +16,7 @@ const HAIKU: &str = "anthropic/claude-haiku-5-5";
 
 #[tokio::test(start_paused = true)]
 async fn a_quick_answer_is_not_hedged() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(799, "from luna")]);
     let told = world.stream(task("hedged")).await.unwrap();
     assert_eq!(told.attempts(), ["openai FIRST_CHOICE"]);
@@ -25,7 +25,7 @@ async fn a_quick_answer_is_not_hedged() {
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_model_loses_to_one_of_another_vendor_and_is_dropped() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(5000, "from luna")]);
     world.adapter.tell("anthropic", [answers_after(300, "from haiku")]);
     let began = Instant::now();
@@ -38,7 +38,7 @@ async fn a_silent_model_loses_to_one_of_another_vendor_and_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_loser_used_is_estimated_and_part_of_the_total() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(5000, "from luna")]);
     let route = world.stream(task("hedged")).await.unwrap().route;
     let [lost, won] = &route.attempts[..] else { panic!("{route:?}") };
@@ -53,7 +53,7 @@ async fn what_the_loser_used_is_estimated_and_part_of_the_total() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hedge_that_is_slower_loses_and_is_dropped() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(1000, "from luna")]);
     world.adapter.tell("anthropic", [answers_after(300, "from haiku")]);
     let told = world.stream(task("hedged")).await.unwrap();
@@ -64,7 +64,7 @@ async fn a_hedge_that_is_slower_loses_and_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn when_the_first_fails_the_hedge_goes_on_as_its_fallback() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [fails_after(1000, ErrorReason::VendorError)]);
     world.adapter.tell("anthropic", [answers_after(900, "from haiku")]);
     let began = Instant::now();
@@ -75,7 +75,7 @@ async fn when_the_first_fails_the_hedge_goes_on_as_its_fallback() {
 
 #[tokio::test(start_paused = true)]
 async fn when_the_hedge_fails_the_first_goes_on() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(2000, "from luna")]);
     world.adapter.tell("anthropic", [fails_after(100, ErrorReason::VendorOverloaded)]);
     let told = world.stream(task("hedged")).await.unwrap();
@@ -85,7 +85,7 @@ async fn when_the_hedge_fails_the_first_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn when_both_fail_failover_goes_on_with_what_is_left() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     let timeout = ErrorReason::VendorTimeout;
     // The second model of the first vendor is what is left.
     world.adapter.tell("openai", [fails_after(1000, timeout), answers_after(0, "from sol")]);
@@ -100,35 +100,29 @@ async fn when_both_fail_failover_goes_on_with_what_is_left() {
 
 #[tokio::test(start_paused = true)]
 async fn a_fault_of_the_request_ends_its_hedge_too() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [fails_after(1000, ErrorReason::ContentPolicy)]);
     world.adapter.tell("anthropic", [answers_after(900, "from haiku")]);
     let broken = world.stream(task("hedged")).await.unwrap_err();
     assert_eq!(from_status(&broken.status).reason, ErrorReason::ContentPolicy);
-    assert_eq!(
-        tried(&broken.status),
-        ["anthropic HEDGE CANCELLED", "openai FIRST_CHOICE CONTENT_POLICY"]
-    );
+    assert_eq!(tried(&broken.status), ["anthropic HEDGE CANCELLED", "openai FIRST_CHOICE CONTENT_POLICY"]);
     assert_eq!(world.adapter.given_up(), [HAIKU]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_breaks_after_its_hedge_has_won_ends_with_a_status() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(5000, "from luna")]);
     let breaks = End::Breaks("from h", ErrorReason::StreamTruncated);
     world.adapter.tell("anthropic", [Deed { after: Duration::from_millis(1), end: breaks }]);
     let broken = world.stream(task("hedged")).await.unwrap_err();
     assert_eq!(broken.text, "from h", "nobody else's words follow");
-    assert_eq!(
-        tried(&broken.status),
-        ["openai FIRST_CHOICE CANCELLED", "anthropic HEDGE STREAM_TRUNCATED"]
-    );
+    assert_eq!(tried(&broken.status), ["openai FIRST_CHOICE CANCELLED", "anthropic HEDGE STREAM_TRUNCATED"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_caller_that_leaves_takes_both_calls_along() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(60_000, "from luna")]);
     world.adapter.tell("anthropic", [answers_after(60_000, "from haiku")]);
     let left = timeout(2 * AFTER, world.stream(task("hedged"))).await;
@@ -152,9 +146,11 @@ async fn no_more_than_the_share_is_hedged() {
 
 #[tokio::test(start_paused = true)]
 async fn a_vendor_that_asked_to_wait_is_no_hedge() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(1000, "from luna")]);
-    world.adapter.tell("anthropic", [fails_after(0, ErrorReason::VendorRateLimited), answers_after(0, "from haiku")]);
+    world
+        .adapter
+        .tell("anthropic", [fails_after(0, ErrorReason::VendorRateLimited), answers_after(0, "from haiku")]);
     let first = world.stream(task("hedged")).await.unwrap();
     assert_eq!(first.attempts(), ["anthropic HEDGE VENDOR_RATE_LIMITED", "openai FIRST_CHOICE"]);
     let second = world.stream(task("hedged")).await.unwrap();
@@ -163,7 +159,7 @@ async fn a_vendor_that_asked_to_wait_is_no_hedge() {
 
 #[tokio::test(start_paused = true)]
 async fn no_hedge_begins_that_the_deadline_would_cut() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(1000, "from luna")]);
     let asked = v1::GenerateRequest {
         timeout: Some(convert::duration_to_proto(Duration::from_millis(1500))),
@@ -174,7 +170,7 @@ async fn no_hedge_begins_that_the_deadline_would_cut() {
 
 #[tokio::test(start_paused = true)]
 async fn a_whole_answer_is_not_hedged() {
-    let world = World::new();
+    let world = World::with_hedges().await;
     world.adapter.tell("openai", [answers_after(5000, "from luna")]);
     assert_eq!(world.ask(task("hedged")).await.unwrap().attempts(), ["openai FIRST_CHOICE"]);
 }

@@ -1,5 +1,7 @@
 //! Attempts of a request, at an adapter that does as it is told and in time that does not pass by itself.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is the failure message of a test")]
+
 mod adapter;
 mod gate;
 mod hedging;

@@ -10,7 +10,7 @@ use signalbox_kit::{
     config::{ConfigHandle, Environment},
     hop,
 };
-use signalbox_router::{Dependencies, SharedHealth, SharedHolds, UsualCosts};
+use signalbox_router::{Dependencies, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
 use std::{
     io::Write as _,
     sync::Arc,
@@ -30,7 +30,7 @@ aliases:
   pair: {targets: [openai/gpt-6-luna, anthropic/claude-haiku-5-5]}
 failover: {max_switches: 5, quick_retry_delay: 10ms, adapter_patience: 2s}
 task_types:
-  hedged: {targets: [openai/gpt-6-luna, openai/gpt-6-sol, anthropic/claude-haiku-5-5], hedge: {after: 800ms, max_share: 1}}
+  hedged: {targets: [openai/gpt-6-luna, openai/gpt-6-sol, anthropic/claude-haiku-5-5], hedge: {after: 800ms, max_share: 0.5}}
   seldom: {targets: [openai/gpt-6-luna, anthropic/claude-haiku-5-5], hedge: {after: 800ms, max_share: 0.02}}
 ";
 
@@ -45,20 +45,32 @@ impl World {
         let mut file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
         file.write_all(CONFIG.as_bytes()).unwrap();
         let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH + DAY));
-        let config =
-            ConfigHandle::start(Some(file.path().to_owned()), Environment::default(), clock.clone());
+        let config = ConfigHandle::start(Some(file.path().to_owned()), Environment::default(), clock.clone());
+        let config = Arc::new(config.unwrap_or_else(|errors| panic!("{errors}")));
         let adapter = Adapter::default();
         let dependencies = Dependencies {
-            config: Arc::new(config.unwrap_or_else(|errors| panic!("{errors}"))),
+            moderator: None,
+            config: config.clone(),
             adapter: hop::local(ProviderServiceServer::new(adapter.clone())),
             vendors: signalbox_router::ConfiguredVendors::default(),
             holds: SharedHolds::default(),
             health: SharedHealth::default(),
+            drills: SharedDrills::new(config, clock.clone()),
             usual_costs: UsualCosts::default(),
             clock,
         };
         let client = RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, LIMIT)));
         Self { adapter, client }
+    }
+
+    /// One whose budget of hedges is full.
+    pub(crate) async fn with_hedges() -> Self {
+        let world = Self::new();
+        for _ in 0..20 {
+            world.stream(task("hedged")).await.unwrap();
+        }
+        world.adapter.forget();
+        world
     }
 
     pub(crate) fn client(&self) -> RouterServiceClient<Hop> {
