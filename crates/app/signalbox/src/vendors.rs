@@ -53,12 +53,13 @@ impl Bulkheads {
         }
     }
 
-    /// Brings the metrics of calls under way and waiting up to date.
+    /// Brings the metrics of calls under way and waiting, and of the limit, up to date.
     pub(crate) fn publish(&self) {
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         for (vendor, limit) in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             IN_FLIGHT.with_label_values(&[vendor]).set(count(limit.bulkhead.in_flight()));
             WAITING.with_label_values(&[vendor]).set(count(limit.bulkhead.waiting()));
+            LIMIT.with_label_values(&[vendor]).set(count(limit.bulkhead.limit()));
         }
     }
 }
@@ -69,6 +70,14 @@ static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge(
         "signalbox_vendor_waiting",
         "Vendor calls waiting for a place in the vendor's bulkhead.",
+        &["vendor"],
+    )
+});
+
+static LIMIT: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_vendor_concurrency_limit",
+        "Vendor calls that may be under way at once now: max_concurrency, less what overload took away.",
         &["vendor"],
     )
 });

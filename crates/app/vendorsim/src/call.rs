@@ -33,6 +33,11 @@ impl Call<'_> {
         self.headers.get(name)?.to_str().ok()
     }
 
+    /// What is left of a limit, as a header says it.
+    pub(crate) fn left_of(&self, limit: u64) -> String {
+        (limit * self.quirks.quota.unwrap_or(100) / 100).to_string()
+    }
+
     /// A parameter of the query.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))

@@ -53,6 +53,8 @@ pub(crate) struct Quirks {
     pub(crate) dup_index: bool,
     /// Tool calls carry no id.
     pub(crate) no_ids: bool,
+    /// Percent of the quota that the headers say is left; all of it where not said.
+    pub(crate) quota: Option<u64>,
 }
 
 impl Quirks {
@@ -107,6 +109,7 @@ impl Fault {
             "trickle" => self.trickle = Duration::from_millis(number),
             "cut" => self.mishap = Some(Mishap::Cut(number)),
             "error" => self.mishap = Some(Mishap::Error(number)),
+            "quota" if number <= 100 => self.quirks.quota = Some(number),
             "stall" => self.mishap = Some(Mishap::Stall(number)),
             _ => return None,
         }
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_named() {
-        for spec in ["cut", "cut=x", "status=200", "kind=odd", "down=1", "surprise"] {
+        for spec in ["cut", "cut=x", "quota=101", "status=200", "kind=odd", "down=1", "surprise"] {
             assert_eq!(
                 Fault::parse(spec).unwrap_err().to_string(),
                 format!("`{spec}` is not part of a fault")

@@ -51,6 +51,7 @@
 //! | `no-finish`, `empty-finish` | no finish reason, or an empty one |
 //! | `dup-index` | all tool calls have index 0 (all but Anthropic and Gemini, which have no such index) |
 //! | `no-ids` | tool calls have no ids |
+//! | `quota=P` | the headers say that `P` percent of the quota are left (OpenAI, Anthropic and xAI, which have such) |
 //!
 //! Tokens of reasoning do not count towards `K`.
 //!

@@ -5,6 +5,7 @@ use crate::{
     fault::Injected,
     health::{self, CallEnd, CallUnderWay},
     service::Dependencies,
+    trickle::Trickle,
 };
 use opentelemetry::trace::SpanKind;
 use signalbox_api::{convert, status, v1};
@@ -99,6 +100,11 @@ impl Meter {
     /// The vendor has told what is left of its quota.
     pub(crate) fn quota_left(&mut self, share: Option<f64>) {
         self.quota_left = share.or(self.quota_left);
+    }
+
+    /// A watch over the pace of the stream, where the configuration wants one.
+    pub(crate) fn watch_trickle(&self) -> Option<Trickle> {
+        Trickle::watch(&self.dependencies.config.loaded().config.slow_stream)
     }
 
     /// The stream trickles.

@@ -1,11 +1,11 @@
 //! A vendor's stream on its way to the router, measured.
 
-use crate::meter::Meter;
+use crate::{meter::Meter, trickle::Trickle};
 use futures_util::Stream;
 use signalbox_api::{convert, v1};
 use signalbox_ports::{BoxAnswerStream, VendorReply};
 use signalbox_pricing::estimate_tokens;
-use signalbox_types::{Adjustment, Completion, StreamEvent, UsageSource};
+use signalbox_types::{Adjustment, Completion, Failure, StreamEvent, UsageSource};
 use std::{
     pin::Pin,
     task::{Context, Poll, ready},
@@ -19,6 +19,8 @@ pub struct MeteredStream {
     adjustments: Vec<Adjustment>,
     request_id: String,
     keep_reasoning: bool,
+    /// `None` where slowness does not count.
+    trickle: Option<Trickle>,
     /// Gone once the end has been told.
     meter: Option<Meter>,
 }
@@ -30,9 +32,24 @@ impl std::fmt::Debug for MeteredStream {
 }
 
 impl MeteredStream {
-    pub(crate) fn new(reply: VendorReply<BoxAnswerStream>, meter: Meter, keep_reasoning: bool) -> Self {
-        let VendorReply { value: events, adjustments, request_id } = reply;
-        Self { events, adjustments, request_id, keep_reasoning, meter: Some(meter) }
+    pub(crate) fn new(reply: VendorReply<BoxAnswerStream>, mut meter: Meter, keep_reasoning: bool) -> Self {
+        let VendorReply { value: events, adjustments, request_id, quota_left } = reply;
+        meter.quota_left(quota_left);
+        let trickle = meter.watch_trickle();
+        Self { events, adjustments, request_id, keep_reasoning, trickle, meter: Some(meter) }
+    }
+
+    /// The vendor's next event.
+    fn poll_vendor(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<StreamEvent, Failure>>> {
+        let Some(trickle) = &mut self.trickle else { return self.events.as_mut().poll_next(cx) };
+        let polled = trickle.ask(cx, |cx| self.events.as_mut().poll_next(cx));
+        if polled.is_pending()
+            && trickle.nothing_yet()
+            && let Some(meter) = &mut self.meter
+        {
+            meter.slow();
+        }
+        polled
     }
 
     /// The event to pass on; `None` for one that the caller did not ask for.
@@ -40,7 +57,11 @@ impl MeteredStream {
         if event.commits()
             && let Some(meter) = &mut self.meter
         {
-            meter.content(tokens(&event));
+            let tokens = tokens(&event);
+            meter.content(tokens);
+            if let Some(trickle) = &mut self.trickle {
+                trickle.content(tokens, matches!(event, StreamEvent::Reasoning(_)));
+            }
             meter.reported(self.events.vendor_usage());
         }
         match event {
@@ -84,7 +105,7 @@ impl Stream for MeteredStream {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         while this.meter.is_some() {
-            match ready!(this.events.as_mut().poll_next(cx)) {
+            match ready!(this.poll_vendor(cx)) {
                 Some(Ok(event)) => {
                     if let Some(event) = this.translate(event) {
                         return Poll::Ready(Some(Ok(v1::StreamInvokeModelResponse { event: Some(event) })));

@@ -1,6 +1,6 @@
 //! Embeddings: one model, no failover to another, since vectors of different models cannot be compared.
 
-use crate::{route::RouteLog, service::Dependencies, trace};
+use crate::{content::Content, route::RouteLog, service::Dependencies, trace};
 use signalbox_api::{
     convert,
     status::{from_status, to_status},
@@ -38,9 +38,15 @@ pub(crate) async fn embed(
     let catalog = dependencies.config.catalog();
     let model =
         choose(dependencies, &catalog, selector, &wire.tenant_id).map_err(|failure| to_status(&failure))?;
+    let mut content = Content::of(dependencies, &catalog, &wire.tenant_id);
+    if let Some(content) = &mut content {
+        let admitted = content.admit_texts(&mut wire.inputs).await;
+        admitted.map_err(|failure| content.refusal(&failure, &wire.request_id))?;
+    }
     let wanted = wire.timeout.and_then(convert::duration_from_proto);
     let timeout = [wanted, grpc_timeout].into_iter().flatten().min();
     let mut log = RouteLog::for_embedding(wire.request_id.clone(), started, &model, catalog.version());
+    log.found(content.map(|mut content| content.take_findings()).unwrap_or_default());
     let mut attempts = Attempts::new(rules(&catalog), [model.vendor.clone()]);
     let mut reconnect = Reconnect::new(catalog.failover().adapter_patience.0);
     let mut cause = v1::attempt::Cause::FirstChoice;
@@ -149,11 +155,11 @@ fn choose(
             && catalog.model(target).is_some_and(permitted)
     };
     let refused = |problem: String| Failure::new(ErrorReason::NoCapableModel, problem);
-    let first = targets
-        .preferred
-        .iter()
-        .find(usable)
-        .ok_or_else(|| refused(format!("`{selector}` leads to no model whose vendor is configured and that the tenant may use")))?;
+    let first = targets.preferred.iter().find(usable).ok_or_else(|| {
+        refused(format!(
+            "`{selector}` leads to no model whose vendor is configured and that the tenant may use"
+        ))
+    })?;
     let embeds = |known: &CatalogModel| known.facts.capabilities.has(Capability::Embeddings);
     if catalog.model(first).is_some_and(embeds) {
         return Ok(first.clone());

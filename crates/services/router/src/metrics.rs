@@ -1,11 +1,11 @@
 //! Requests as metrics.
 
-use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec};
+use prometheus::{GaugeVec, HistogramVec, IntCounterVec, IntGaugeVec};
 use signalbox_api::status::from_status;
 use signalbox_kit::telemetry::metrics;
 use signalbox_resilience::BreakerState;
 use signalbox_types::ModelRef;
-use std::sync::LazyLock;
+use std::{sync::LazyLock, time::Duration};
 use tokio::time::Instant;
 use tonic::Status;
 
@@ -94,4 +94,81 @@ pub(crate) fn breaker_moved(model: &ModelRef, before: BreakerState, after: Break
         }
         _ => {}
     }
+}
+
+static HELD: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_vendor_held",
+        "Models of a vendor that are left alone because of this; 1 for a refused key or an exhausted account.",
+        &["vendor", "reason"],
+    )
+});
+
+/// How many models are held.
+pub(crate) fn held(vendor: &str, reason: &str, count: i64) {
+    HELD.with_label_values(&[vendor, reason]).set(count);
+}
+
+/// Tells that a model is left alone until someone mends it, or its quota is whole again.
+pub(crate) fn model_held(model: &ModelRef, why: &str, wait: Duration) {
+    tracing::warn!(%model, "left alone for {:.0} s: {why}", wait.as_secs_f64());
+}
+
+/// Tells loudly that a whole vendor is left alone until someone mends it, where a new hold begins.
+pub(crate) fn vendor_held(model: &ModelRef, why: &str, wait: Option<Duration>) {
+    if let Some(wait) = wait {
+        let vendor = &*model.vendor;
+        tracing::error!(vendor, "all its models are left alone for {:.0} s: {why}", wait.as_secs_f64());
+    }
+}
+
+static HEALTH: LazyLock<GaugeVec> = LazyLock::new(|| {
+    metrics::share(
+        "signalbox_model_health",
+        "Share of a model's calls of the last five minutes that succeeded in the whole fleet, as scores take it.",
+        &["vendor", "model"],
+    )
+});
+static REPORTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_health_reports_total",
+        "Reports of adapters on the health of models, by result: taken or refused.",
+        &["result"],
+    )
+});
+
+/// How healthy the fleet sees a model.
+pub(crate) fn model_health(model: &ModelRef, health: f64) {
+    HEALTH.with_label_values(&[&*model.vendor, &*model.model]).set(health);
+}
+
+/// Nobody reports on a model any more.
+pub(crate) fn model_unknown(model: &ModelRef) {
+    // One that was never set is as good.
+    let _unset = HEALTH.remove_label_values(&[&*model.vendor, &*model.model]);
+}
+
+/// A report came.
+pub(crate) fn health_report(taken: bool) {
+    REPORTS.with_label_values(&[if taken { "taken" } else { "refused" }]).inc();
+}
+
+static DRILLS: LazyLock<IntGaugeVec> =
+    LazyLock::new(|| metrics::gauge("signalbox_drill_running", "Drills that inject faults now.", &[]));
+static DRILL_HITS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_drill_calls_hit_total",
+        "Vendor calls that a drill injected a fault into, by the vendor called.",
+        &["vendor"],
+    )
+});
+
+/// How many drills inject faults now.
+pub(crate) fn drills_running(count: usize) {
+    DRILLS.with_label_values::<&str>(&[]).set(i64::try_from(count).unwrap_or(i64::MAX));
+}
+
+/// A drill has hit a call.
+pub(crate) fn drill_hit(vendor: &str) {
+    DRILL_HITS.with_label_values(&[vendor]).inc();
 }

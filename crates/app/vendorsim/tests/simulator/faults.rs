@@ -152,6 +152,21 @@ async fn rate_limits_reset_when_the_clock_says() {
 }
 
 #[tokio::test]
+async fn the_share_of_the_quota_that_is_left_is_told_in_each_vendors_headers() {
+    let simulator = start().await;
+    let seen = post(&simulator, "openai", "/v1/chat/completions", &chat("gpt-4o", false)).await;
+    assert_eq!(seen.header("x-ratelimit-remaining-requests"), Some("500"));
+    let seen = post(&simulator, "openai", "/v1/chat/completions", &chat("gpt-4o~quota=10", false)).await;
+    assert_eq!(seen.header("x-ratelimit-limit-tokens"), Some("30000"));
+    assert_eq!(seen.header("x-ratelimit-remaining-tokens"), Some("3000"));
+    let seen = post(&simulator, "xai", "/v1/chat/completions", &chat("grok-4.3~quota=0", true)).await;
+    assert_eq!((seen.status, seen.header("x-ratelimit-remaining-requests")), (200, Some("0")));
+    let body = json!({"model": "claude-sonnet-5-5~quota=50", "max_tokens": 9, "messages": []});
+    let seen = post(&simulator, "anthropic", "/v1/messages", &body).await;
+    assert_eq!(seen.header("anthropic-ratelimit-output-tokens-remaining"), Some("8000"));
+}
+
+#[tokio::test]
 async fn another_process_scripts_faults_and_reads_requests_over_http() {
     let simulator = start().await;
     let control = async |method: &str, path: &str, body: Value| {

@@ -22,7 +22,17 @@ const OLD_VERSION: &str = "2023-06-01";
 /// Anthropic's answer.
 pub(crate) fn answer(call: &Call<'_>) -> Reply {
     let reply = route(call).unwrap_or_else(|problem| errors::reply(call, &problem));
-    reply.header("request-id", &errors::request_id(call))
+    reply.headers(&[
+        ("request-id", &errors::request_id(call)),
+        ("anthropic-ratelimit-requests-limit", "1000"),
+        ("anthropic-ratelimit-requests-remaining", &call.left_of(1000)),
+        ("anthropic-ratelimit-input-tokens-limit", "80000"),
+        ("anthropic-ratelimit-input-tokens-remaining", &call.left_of(80_000)),
+        ("anthropic-ratelimit-output-tokens-limit", "16000"),
+        ("anthropic-ratelimit-output-tokens-remaining", &call.left_of(16_000)),
+        ("anthropic-ratelimit-tokens-limit", "96000"),
+        ("anthropic-ratelimit-tokens-remaining", &call.left_of(96_000)),
+    ])
 }
 
 /// Anthropic's refusal.

@@ -5,6 +5,7 @@ pub(crate) mod chat;
 pub(crate) mod embeddings;
 pub(crate) mod errors;
 pub(crate) mod models;
+mod moderations;
 pub(crate) mod responses;
 mod responses_ask;
 mod responses_stream;
@@ -35,7 +36,9 @@ pub(crate) fn answer(call: &Call<'_>) -> Reply {
         ("openai-processing-ms", "1"),
         ("x-request-id", &call.seed.id("req_", 0)),
         ("x-ratelimit-limit-requests", "500"),
+        ("x-ratelimit-remaining-requests", &call.left_of(500)),
         ("x-ratelimit-limit-tokens", "30000"),
+        ("x-ratelimit-remaining-tokens", &call.left_of(30_000)),
     ])
 }
 
@@ -68,6 +71,7 @@ fn route(call: &Call<'_>) -> Result<Reply, Problem> {
             ))
         }
         ("POST", "/v1/embeddings") => embeddings::answer(call, models::embedding_dimensions(&call.model)),
+        ("POST", "/v1/moderations") => moderations::answer(call),
         ("GET", "/v1/models") => Ok(Reply::json(200, &models::list())),
         ("GET", path) if path.starts_with("/v1/models/") => models::one(&path["/v1/models/".len()..]),
         _ => Err(unknown_path(call)),

@@ -24,7 +24,13 @@ const LISTED: [&str; 7] = [
 
 /// xAI's answer.
 pub(crate) fn answer(call: &Call<'_>) -> Reply {
-    route(call).unwrap_or_else(|problem| refuse(call, &problem))
+    let reply = route(call).unwrap_or_else(|problem| refuse(call, &problem));
+    reply.headers(&[
+        ("x-ratelimit-limit-requests", "37"),
+        ("x-ratelimit-remaining-requests", &call.left_of(37)),
+        ("x-ratelimit-limit-tokens", "100000"),
+        ("x-ratelimit-remaining-tokens", &call.left_of(100_000)),
+    ])
 }
 
 fn route(call: &Call<'_>) -> Result<Reply, Problem> {
