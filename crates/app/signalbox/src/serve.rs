@@ -1,5 +1,6 @@
 //! `signalbox serve`: reads like a table of contents. Configuration, telemetry, wiring, serving, draining.
 
+mod health;
 mod peers;
 mod shard;
 mod state;
@@ -19,13 +20,16 @@ use signalbox_kit::{
     serve::{bind, stop_signal},
     telemetry,
 };
-use signalbox_router::{ConfiguredVendors, SharedHealth, SharedHolds};
+use signalbox_ports::Drills;
+use signalbox_provider_adapter::{CallHealth, OtherAdapters};
+use signalbox_router::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
 use std::{
     net::{SocketAddr, TcpListener},
     path::PathBuf,
     sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 /// Serve gRPC: all roles, or those named.
 #[derive(Debug, clap::Args)]
@@ -75,6 +79,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     }
     let readiness = Readiness::default();
     let shared = share(&args, &config, clock, roles, &settings);
+    let first = connections.shards().first().cloned().unwrap_or_default();
+    let mut carriers = health::start(&shared, &first).await?;
 
     let drain = CancellationToken::new();
     let (health, health_server) = tonic_health::server::health_reporter();
@@ -95,6 +101,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     tracing::info!(signal, "draining: no new calls, those under way are finished");
     readiness.set("process", Err("draining".to_owned()));
     drain.cancel();
+    shared.call_health.close();
+    carriers.abort_all();
     let finished = tokio::select! {
         finished = running.join() => finished,
         _ = stop_signal() => Err("stopped by a second signal; calls under way were cut".to_owned()),
@@ -156,11 +164,13 @@ fn share(
     if roles.contains(&Role::Adapter) {
         known.set(settings.iter().map(|vendor| (vendor.name.clone(), vendor.simulated)));
     }
+    let drills = SharedDrills::new(config.clone(), clock.clone());
     let admin = signalbox_admin::Dependencies {
         config: config.clone(),
         vendors: Arc::new(ArcSwap::from_pointee(vendors::facts(settings))),
         roles: roles.iter().map(ToString::to_string).collect(),
         source: args.config.clone(),
+        drills: roles.contains(&Role::Router).then(|| Arc::new(drills.clone()) as Arc<dyn Drills>),
     };
     Shared {
         config: config.clone(),
@@ -169,6 +179,10 @@ fn share(
         vendors: known,
         holds: SharedHolds::default(),
         health: SharedHealth::default(),
+        drills,
+        usual_costs: UsualCosts::default(),
+        call_health: CallHealth::new(Uuid::now_v7().to_string()),
+        other_adapters: OtherAdapters::default(),
         admin,
     }
 }

@@ -3,8 +3,10 @@
 use crate::{roles::Role, unbuilt, vendors::ShardVendors};
 use signalbox_api::{DESCRIPTOR_SET, v1};
 use signalbox_kit::{Clock, Hop, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
+use signalbox_moderation::HttpModerator;
 use signalbox_ports::UsageSink;
-use signalbox_router::{ConfiguredVendors, SharedHealth, SharedHolds};
+use signalbox_provider_adapter::{CallHealth, Heartbeat, OtherAdapters};
+use signalbox_router::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
 use std::sync::Arc;
 use tonic::service::{Routes, RoutesBuilder};
 use tonic_health::pb::health_server::{Health, HealthServer};
@@ -18,11 +20,15 @@ pub(crate) struct Shared {
     pub(crate) vendors: ConfiguredVendors,
     pub(crate) holds: SharedHolds,
     pub(crate) health: SharedHealth,
+    pub(crate) drills: SharedDrills,
+    pub(crate) usual_costs: UsualCosts,
+    pub(crate) call_health: CallHealth,
+    pub(crate) other_adapters: OtherAdapters,
     pub(crate) admin: signalbox_admin::Dependencies,
 }
 
 impl Shared {
-    fn serves(&self, role: Role) -> bool {
+    pub(crate) fn serves(&self, role: Role) -> bool {
         self.roles.contains(&role)
     }
 }
@@ -54,8 +60,20 @@ fn adapter(shared: &Shared, vendors: &ShardVendors) -> signalbox_provider_adapte
         config: shared.config.clone(),
         vendors: vendors.handle(),
         usage,
+        health: shared.call_health.clone(),
         clock: shared.clock.clone(),
     }
+}
+
+/// The heartbeats of this process's vendors.
+pub(crate) fn heartbeat(shared: &Shared, vendors: &ShardVendors) -> Heartbeat {
+    Heartbeat::new(adapter(shared, vendors), shared.other_adapters.clone(), rand::random())
+}
+
+/// The way to the adapter in this process.
+pub(crate) fn local_adapter(shared: &Shared, vendors: &ShardVendors) -> Hop {
+    let limit = shared.config.loaded().config.server.max_message_bytes;
+    hop::local(signalbox_provider_adapter::server(adapter(shared, vendors), limit))
 }
 
 fn router(
@@ -74,6 +92,9 @@ fn router(
         vendors: shared.vendors.clone(),
         holds: shared.holds.clone(),
         health: shared.health.clone(),
+        drills: shared.drills.clone(),
+        usual_costs: shared.usual_costs.clone(),
+        moderator: Some(Arc::new(HttpModerator::default())),
         clock: shared.clock.clone(),
     };
     Ok(signalbox_router::server(dependencies, limit))

@@ -1,15 +1,15 @@
 //! What the shape alone cannot tell: names that lead somewhere, values that make sense together.
 
+mod content;
 mod targets;
 mod tasks;
 mod tenants;
 
 use super::{
-    BaseUrl, Config, Origin, Problem, VendorConfig,
+    BaseUrl, Config, Origin, Problem, VendorConfig, heartbeat, nats,
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
-    slow_stream,
     tree::Cursor,
 };
 use crate::{catalog::Catalog, config::Environment};
@@ -52,7 +52,9 @@ pub(super) fn check(
     check_models(config, root, built_in, findings);
     check_names(config, root, today, findings);
     routing::check(&config.routing, &root.key("routing"), findings);
-    slow_stream::check(&config.slow_stream, &root.key("slow_stream"), findings);
+    heartbeat::check(config, root, findings);
+    nats::check(&config.nats, &root.key("nats"), findings);
+    content::check(config, root, findings);
     check_exchange_rate(config, root, findings);
 }
 
@@ -155,6 +157,7 @@ pub(super) fn check_reach(
             findings.warn(&at, "none of its models is at a configured vendor");
         }
     }
+    content::check_keys(config, env, root, findings);
 }
 
 /// Whether the operator's file says something about this, rather than the built-in catalogue alone.

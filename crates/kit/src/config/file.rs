@@ -1,9 +1,13 @@
 //! The whole file, and its sections about the process itself.
 
 use super::{
+    content::ContentPolicyConfig,
     drills::DrillsConfig,
+    heartbeat::HeartbeatConfig,
     models::{AliasConfig, AssumedQualityConfig, ModelConfig, TargetName, TiersConfig},
+    nats::NatsConfig,
     routing::RoutingConfig,
+    slow_stream::SlowStreamConfig,
     tasks::{TaskTypeConfig, TemperaturePolicyConfig},
     tenants::TenantConfig,
     values::{
@@ -35,6 +39,8 @@ pub struct Config {
     pub telemetry: TelemetryConfig,
     /// Where other roles are, when they are not in this process. Read at start only.
     pub peers: PeersConfig,
+    /// Where processes tell each other what they have seen. Read at start only.
+    pub nats: NatsConfig,
     /// The vendors, by a name of your choice that models refer to.
     pub vendors: BTreeMap<String, VendorConfig>,
     /// The models, by `vendor/model`.
@@ -54,10 +60,18 @@ pub struct Config {
     pub assumed_quality: AssumedQualityConfig,
     /// Who uses Signalbox. A tenant that is not named here has nothing of its own, and no restrictions.
     pub tenants: BTreeMap<String, TenantConfig>,
+    /// What is looked for in prompts and answers, by a name of your choice.
+    pub content_policies: BTreeMap<String, ContentPolicyConfig>,
+    /// Name of the content policy for tenants that name none.
+    pub content_policy: Option<String>,
     /// Which candidate is tried first, for requests whose task type does not say it.
     pub routing: RoutingConfig,
     /// Retries and switches when a vendor fails.
     pub failover: FailoverConfig,
+    /// When a stream that trickles counts as a failure.
+    pub slow_stream: SlowStreamConfig,
+    /// Small calls that look whether a vendor answers.
+    pub heartbeat: HeartbeatConfig,
     /// Faults injected on purpose.
     pub drills: DrillsConfig,
     /// What a dollar is worth in euros. Without it no cost is known.
@@ -160,11 +174,20 @@ pub struct FailoverConfig {
     /// Switches to another candidate.
     #[schemars(range(min = 0, max = 10))]
     pub max_switches: u32,
+    /// How long requests wait for an adapter in another process when none can be reached, within their own time. An
+    /// adapter that is restarted within it costs no request that had not begun to stream.
+    #[schemars(schema_with = "delay_schema")]
+    pub adapter_patience: HumanDuration,
 }
 
 impl Default for FailoverConfig {
     fn default() -> Self {
-        Self { quick_retry_delay: HumanDuration::millis(100), max_same_vendor_retries: 1, max_switches: 2 }
+        Self {
+            quick_retry_delay: HumanDuration::millis(100),
+            max_same_vendor_retries: 1,
+            max_switches: 2,
+            adapter_patience: HumanDuration::secs(10),
+        }
     }
 }
 

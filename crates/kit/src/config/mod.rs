@@ -5,12 +5,15 @@
 //! changes while running, whole or not at all.
 
 mod check;
+mod content;
 mod drills;
 mod environment;
 mod file;
+mod heartbeat;
 mod input;
 mod load;
 mod models;
+mod nats;
 pub(crate) mod nearest;
 mod numbers;
 mod overlay;
@@ -20,6 +23,7 @@ mod routing;
 mod sanity;
 mod schema;
 mod shape;
+mod slow_stream;
 mod tasks;
 mod tenants;
 mod tree;
@@ -28,21 +32,28 @@ mod vendors;
 mod watch;
 mod words;
 
+pub use content::{
+    ContentActionConfig, ContentPlaceConfig, ContentPolicyConfig, ContentRuleConfig, ModerationActionConfig,
+    ModerationConfig, OnErrorConfig,
+};
 pub use drills::DrillsConfig;
 pub use environment::{Environment, Secret};
 pub use file::{
     Config, ExchangeRateConfig, Extends, FailoverConfig, LogFormat, PeersConfig, ServerConfig,
     TelemetryConfig,
 };
+pub use heartbeat::{HeartbeatConfig, VendorHeartbeatConfig};
 pub use load::{Loaded, load, load_text};
 pub use models::{
     AliasConfig, AssumedQualityConfig, ModelConfig, PaceConfig, ParametersConfig, PriceConfig,
     PriceStepConfig, QualityConfig, TargetName, TiersConfig,
 };
+pub use nats::NatsConfig;
 pub use numbers::{Power, Share};
 pub use problem::{ConfigErrors, Located, Origin, Position, Problem};
 pub use routing::{Greed, OrderConfig, RoutingConfig, WeightsConfig};
 pub use schema::json_schema;
+pub use slow_stream::SlowStreamConfig;
 pub use tasks::{HedgeConfig, TaskTypeConfig, TemperaturePolicyConfig};
 pub use tenants::{TenantConfig, TenantTaskConfig};
 pub(crate) use values::is_http_url;

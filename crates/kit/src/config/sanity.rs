@@ -21,16 +21,10 @@ pub(super) fn check_vendor(name: &str, vendor: &VendorConfig, at: &Cursor<'_>, f
         findings.fault(at, "a vendor has a name without `/`");
     }
     check_name(name, at, findings);
-    match &vendor.api_key {
-        Some(KeySource { env: Some(_), file: Some(_) }) => {
-            findings.fault(&at.key("api_key"), "give either `env` or `file`, not both");
-        }
-        Some(KeySource { env: None, file: None }) => {
-            findings.fault(&at.key("api_key"), "needs `env` or `file`");
-        }
-        _ => {}
+    check_key_source(vendor.api_key.as_ref(), &at.key("api_key"), findings);
+    if let Some(BaseUrl::Environment(names)) = &vendor.base_url {
+        check_variables(&names.env, &at.key("base_url"), findings);
     }
-    check_variables(vendor, at, findings);
     let timeouts = vendor.timeouts;
     for (part, value) in
         [("connect", timeouts.connect), ("first_byte", timeouts.first_byte), ("idle", timeouts.idle)]
@@ -44,23 +38,26 @@ pub(super) fn check_vendor(name: &str, vendor: &VendorConfig, at: &Cursor<'_>, f
     }
 }
 
-/// A key in the place of a variable's name would be repeated in warnings, so names are checked and not repeated.
-fn check_variables(vendor: &VendorConfig, at: &Cursor<'_>, findings: &mut Findings) {
-    let key = vendor.api_key.as_ref().and_then(|key| key.env.as_ref()).map(|names| ("api_key", names));
-    let url = match &vendor.base_url {
-        Some(BaseUrl::Environment(names)) => Some(("base_url", &names.env)),
-        _ => None,
-    };
-    for (field, names) in key.into_iter().chain(url) {
-        let at = at.key(field).key("env");
-        let is_name = |name: &String| {
-            !name.is_empty()
-                && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
-        };
-        if names.as_slice().is_empty() || !names.as_slice().iter().all(is_name) {
-            findings
-                .fault(&at, "must be the name of an environment variable (A-Z, 0-9 and _), not its value");
+pub(super) fn check_key_source(source: Option<&KeySource>, at: &Cursor<'_>, findings: &mut Findings) {
+    match source {
+        Some(KeySource { env: Some(_), file: Some(_) }) => {
+            findings.fault(at, "give either `env` or `file`, not both");
         }
+        Some(KeySource { env: None, file: None }) => findings.fault(at, "needs `env` or `file`"),
+        Some(KeySource { env: Some(names), file: None }) => check_variables(names, at, findings),
+        Some(KeySource { env: None, file: Some(_) }) | None => {}
+    }
+}
+
+/// A key in the place of a variable's name would be repeated in warnings, so names are checked and not repeated.
+fn check_variables(names: &OneOrMany<String>, at: &Cursor<'_>, findings: &mut Findings) {
+    let is_name = |name: &String| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    if names.as_slice().is_empty() || !names.as_slice().iter().all(is_name) {
+        let message = "must be the name of an environment variable (A-Z, 0-9 and _), not its value";
+        findings.fault(&at.key("env"), message);
     }
 }
 

@@ -3,6 +3,7 @@ use signalbox_pricing::Day;
 use std::path::Path;
 
 mod errors;
+mod health;
 mod merging;
 mod properties;
 mod published;

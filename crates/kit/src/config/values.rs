@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 use signalbox_pricing::{Day, parse_decimal};
 use signalbox_routing::ModelPattern;
-use std::{borrow::Cow, fmt, net::SocketAddr, time::Duration};
+use std::{borrow::Cow, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
 /// The longest time that makes sense anywhere in the file.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -22,6 +22,7 @@ pub(super) enum Form {
     Address,
     Url,
     Peer,
+    NatsServer,
     LogLevels,
     Greed,
     ModelPattern,
@@ -37,6 +38,7 @@ impl Form {
             "address" => Self::Address,
             "url" => Self::Url,
             "peer" => Self::Peer,
+            "nats-server" => Self::NatsServer,
             "log-levels" => Self::LogLevels,
             "greed" => Self::Greed,
             "model-pattern" => Self::ModelPattern,
@@ -62,6 +64,7 @@ impl Form {
             },
             Self::Url => check_url(text).map(|()| text.into()),
             Self::Peer => check_peer(text).map(|()| text.into()),
+            Self::NatsServer => check_nats_server(text).map(|()| text.into()),
             Self::LogLevels => logs::filter(text).map(|_| text.into()),
             Self::Greed => Greed::read(text).map(Greed::to_json),
             Self::ModelPattern => {
@@ -105,6 +108,21 @@ fn check_peer(text: &str) -> Result<(), String> {
     check_peer_address(text).map_err(|error| error.problem().to_owned())
 }
 
+fn check_nats_server(text: &str) -> Result<(), String> {
+    let uri: Option<http::Uri> = text.parse().ok();
+    let good = uri.is_some_and(|uri| {
+        let bare = matches!(uri.path(), "" | "/") && uri.query().is_none();
+        let named = uri
+            .authority()
+            .is_some_and(|authority| !authority.as_str().contains('@') && !authority.host().is_empty());
+        bare && named && matches!(uri.scheme_str(), Some("nats" | "tls")) && port_is_good(&uri)
+    });
+    // An address may carry a password, so it is not repeated.
+    let problem = "not the address of a NATS server without user and path, as in nats://10.0.0.1:4222; who asks is \
+                   said by `credentials_file`, or by `user` and `password`";
+    if good { Ok(()) } else { Err(problem.to_owned()) }
+}
+
 /// A length of time, written as in `250ms`, `10s`, `2m` or `1h30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HumanDuration(pub Duration);
@@ -146,10 +164,17 @@ impl Serialize for HumanDuration {
     }
 }
 
+impl FromStr for HumanDuration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_duration(text).map(Self)
+    }
+}
+
 impl<'de> Deserialize<'de> for HumanDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<str>::deserialize(deserializer)?;
-        parse_duration(&text).map(Self).map_err(D::Error::custom)
+        Cow::<str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -272,6 +297,12 @@ pub(super) fn peers_schema(_: &mut SchemaGenerator) -> Schema {
 pub(super) fn patterns_schema(_: &mut SchemaGenerator) -> Schema {
     let pattern = json_schema!({ "type": "string", "x-form": "model-pattern" });
     json_schema!({ "type": "array", "items": pattern })
+}
+
+/// Servers of a NATS cluster.
+pub(super) fn nats_servers_schema(_: &mut SchemaGenerator) -> Schema {
+    let server = json_schema!({ "type": "string", "format": "uri", "x-form": "nats-server" });
+    json_schema!({ "type": "array", "items": server })
 }
 
 /// Levels of the log.

@@ -1,6 +1,7 @@
 //! The file's section about vendors.
 
 use super::{
+    heartbeat::VendorHeartbeatConfig,
     values::{HumanDuration, OneOrMany, url_schema},
     words,
 };
@@ -39,6 +40,9 @@ pub struct VendorConfig {
     #[serde(default)]
     #[schemars(range(min = -3, max = 3))]
     pub priority: f64,
+    /// Its heartbeats, where they differ.
+    #[serde(default)]
+    pub heartbeat: VendorHeartbeatConfig,
     /// Whether models that are not listed are taken, at no cost. Default: yes for `ollama` and `openai-compatible`.
     pub dynamic_models: Option<bool>,
     /// Whether it is simulated. Default: only where no vendor at all is configured.

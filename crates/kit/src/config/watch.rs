@@ -37,7 +37,7 @@ pub struct ReloadStatus {
 /// The configuration in force. Share it by `Arc`; readers never wait.
 ///
 /// A reload is taken over whole or not at all, and the last good configuration stays. The sections `server`,
-/// `telemetry` and `peers` are read at start only: a change there is reported as a warning and waits for a restart.
+/// `telemetry`, `peers` and `nats` are read at start only: a change there is reported as a warning and waits for a restart.
 #[derive(Debug)]
 pub struct ConfigHandle {
     path: Option<PathBuf>,
@@ -184,6 +184,7 @@ impl ConfigHandle {
             ("server", old.server != new.server),
             ("telemetry", old.telemetry != new.telemetry),
             ("peers", old.peers != new.peers),
+            ("nats", old.nats != new.nats),
         ];
         let changed = sections.into_iter().filter(|(_, changed)| *changed);
         changed
@@ -208,7 +209,9 @@ async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 's
 }
 
 fn key_files(loaded: &Loaded) -> Vec<PathBuf> {
-    let sources = loaded.config.vendors.values().filter_map(|vendor| vendor.api_key.as_ref());
+    let vendors = loaded.config.vendors.values().filter_map(|vendor| vendor.api_key.as_ref());
+    let moderations = loaded.config.content_policies.values().filter_map(|policy| policy.moderation.as_ref());
+    let sources = vendors.chain(moderations.filter_map(|moderation| moderation.api_key.as_ref()));
     sources.filter_map(|KeySource { file, .. }| file.clone()).collect()
 }
 

@@ -108,17 +108,23 @@ impl Peer {
     }
 }
 
+/// The addresses that can be found of all peers now.
+pub(super) async fn look_up(peers: &[Peer]) -> Vec<SocketAddr> {
+    let mut found = Vec::new();
+    for peer in peers {
+        match tokio::net::lookup_host((peer.host.as_str(), peer.port)).await {
+            Ok(addresses) => found.extend(addresses),
+            Err(error) => tracing::warn!(peer = peer.host, %error, "cannot look up a peer"),
+        }
+    }
+    found
+}
+
 /// Looks host names up again and again until the last hop is dropped.
 async fn keep_resolved(shared: std::sync::Weak<Shared>) {
     loop {
         let Some(strong) = shared.upgrade() else { return };
-        let mut found = Vec::new();
-        for peer in &strong.peers {
-            match tokio::net::lookup_host((peer.host.as_str(), peer.port)).await {
-                Ok(addresses) => found.extend(addresses),
-                Err(error) => tracing::warn!(peer = peer.host, %error, "cannot look up a peer"),
-            }
-        }
+        let found = look_up(&strong.peers).await;
         if !found.is_empty() {
             strong.adopt(found);
         }

@@ -8,7 +8,7 @@ mod reach;
 use crate::boundary::Boundary;
 use balance::Balanced;
 use http::{Request, Response};
-use std::convert::Infallible;
+use std::{convert::Infallible, net::SocketAddr};
 use tonic::{Status, body::Body};
 use tower::{Service, ServiceExt, util::BoxCloneSyncService};
 
@@ -31,6 +31,12 @@ where
 /// Whether `address` can be one of [`remote`]'s.
 pub(crate) fn check_peer_address(address: &str) -> Result<(), ParsePeerError> {
     balance::parse(address).map(|_| ())
+}
+
+/// The addresses of all replicas behind `addresses`, as far as they can be found now.
+pub async fn look_up(addresses: &[String]) -> Vec<SocketAddr> {
+    let peers: Vec<_> = addresses.iter().filter_map(|address| balance::parse(address).ok()).collect();
+    balance::look_up(&peers).await
 }
 
 /// A hop over the network to `addresses`, each `http://host:port`. Calls go to the less loaded of two addresses

@@ -4,6 +4,8 @@ use crate::config::nearest::did_you_mean;
 use std::io::{self, IsTerminal};
 use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt};
 
+/// The NATS client tells of each try to connect; what matters of it is told by our own connector, once.
+const QUIET: &str = "async_nats=off";
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// How logs look.
@@ -45,7 +47,8 @@ pub(crate) fn filter(text: &str) -> Result<EnvFilter, String> {
             return Err(format!("`{level}` is not one of {}{hint}", LEVELS.join(", ")));
         }
     }
-    EnvFilter::try_new(text).map_err(|error| format!("`{text}` is not a log filter: {error}"))
+    let quiet = if text.contains("async_nats") { String::new() } else { format!("{QUIET},") };
+    EnvFilter::try_new(quiet + text).map_err(|error| format!("`{text}` is not a log filter: {error}"))
 }
 
 #[cfg(test)]

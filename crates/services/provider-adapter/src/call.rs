@@ -55,6 +55,22 @@ impl Call {
         Ok(call)
     }
 
+    /// As [`Call::prepare`], for a heartbeat.
+    pub(crate) fn probe(
+        dependencies: &Dependencies,
+        model: &ModelRef,
+        timeout: Duration,
+        request: impl FnOnce(&ModelFacts) -> GenerateRequest,
+    ) -> Result<Self, Failure> {
+        let target = v1::Target { vendor: model.vendor.to_string(), model: model.model.to_string() };
+        let unsaid = GenerateRequest::default();
+        let mut call = Self::to(dependencies, Some(target), Capability::Streaming, unsaid, Some(timeout))?;
+        call.request = request(&call.facts);
+        call.prompt_tokens = estimate_prompt_tokens(&call.request.prompt);
+        call.probe = true;
+        Ok(call)
+    }
+
     /// As [`Call::prepare`], for vectors.
     pub(crate) fn prepare_embedding(
         dependencies: &Dependencies,

@@ -5,11 +5,14 @@
 mod call;
 mod fault;
 mod health;
+mod heartbeat;
 mod meter;
 mod service;
 mod stream;
+mod trickle;
 
 pub use health::CallHealth;
+pub use heartbeat::{Heartbeat, OtherAdapters};
 pub use service::{Adapter, Dependencies, Vendors};
 
 use signalbox_api::v1::provider_service_server::ProviderServiceServer;

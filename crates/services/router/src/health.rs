@@ -1,15 +1,18 @@
-//! What this process has seen of each model lately: breakers, latencies, load, and the budget of retries.
+//! How each model does: what this process sees itself (breakers, load, verdicts, the budget of retries), which counts at
+//! once, and what the whole fleet reports.
 
-use crate::metrics;
+use crate::{fleet::Fleet, metrics};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use signalbox_api::v1;
 use signalbox_quality::Verdicts;
 use signalbox_resilience::{
-    Breaker, BreakerRules, BreakerState, Outcome, PeakEwma, Permit, RetryBudget, RetryRules, SlidingSketch,
-    Window,
+    Breaker, BreakerRules, BreakerState, Outcome, PeakEwma, Permit, RetryBudget, RetryRules,
 };
 use signalbox_routing as routing;
 use signalbox_types::ModelRef;
 use std::{
     collections::HashMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU32, Ordering},
@@ -33,6 +36,8 @@ struct Inner {
     models: RwLock<HashMap<ModelRef, Arc<Model>>>,
     retries: Mutex<RetryBudget>,
     verdicts: Mutex<Verdicts>,
+    fleet: Fleet,
+    seed: u64,
 }
 
 #[derive(Debug)]
@@ -45,20 +50,14 @@ struct Model {
 #[derive(Debug)]
 struct Seen {
     breaker: Breaker,
-    calls: Window,
-    /// Time of whole answers, per token of the answer.
-    per_token: SlidingSketch,
-    first_token: SlidingSketch,
     load: PeakEwma,
+    /// For the jitter of the breaker.
+    random: StdRng,
 }
 
 impl Default for SharedHealth {
     fn default() -> Self {
-        Self(Arc::new(Inner {
-            models: RwLock::default(),
-            retries: Mutex::new(RetryBudget::new(RetryRules::default(), now())),
-            verdicts: Mutex::default(),
-        }))
+        Self::seeded(rand::random())
     }
 }
 
@@ -72,6 +71,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl SharedHealth {
+    /// Nothing seen yet; the seed decides whatever is left to chance.
+    pub fn seeded(seed: u64) -> Self {
+        Self(Arc::new(Inner {
+            models: RwLock::default(),
+            retries: Mutex::new(RetryBudget::new(RetryRules::default(), now())),
+            verdicts: Mutex::default(),
+            fleet: Fleet::default(),
+            seed,
+        }))
+    }
+
+    /// Takes in what an adapter reports of a model. What cannot be meant is refused, and counted.
+    pub fn absorb(&self, report: &v1::WatchHealthResponse) {
+        let outcome = self.0.fleet.absorb(report, now());
+        metrics::health_report(outcome.is_ok());
+        if let Err(error) = outcome {
+            tracing::debug!(%error, "a health report was refused");
+        }
+    }
+
     /// Whether calls to a model are let through.
     pub(crate) fn breaker(&self, model: &ModelRef) -> routing::Breaker {
         let Some(model) = self.known(model) else { return routing::Breaker::Closed };
@@ -89,28 +108,11 @@ impl SharedHealth {
         if let Some((mean, seen)) = passes {
             candidate.quality.passed = routing::Tally { good: mean * seen, all: seen };
         }
+        let now = now();
+        self.0.fleet.describe(model, candidate, now);
         let Some(model) = self.known(model) else { return };
         candidate.load.in_flight = model.in_flight.load(Ordering::Relaxed);
-        let now = now();
-        let seen = lock(&model.seen);
-        let counts = seen.calls.counts(Window::MINUTE, now);
-        let failed = counts.failures.saturating_add(counts.timeouts).min(counts.calls);
-        candidate.health = routing::Tally { good: to_f64(counts.calls - failed), all: to_f64(counts.calls) };
-        candidate.load.peak = Some(seen.load.value(now));
-        let (answers, firsts) = (seen.per_token.sketch(now), seen.first_token.sketch(now));
-        if let Some(quantiles) = answers.quantiles() {
-            let between_tokens = quantiles.p50;
-            let first_token = firsts.quantile(0.5).unwrap_or(Duration::ZERO);
-            candidate.latency.observed = routing::Observed {
-                p50: quantiles.p50,
-                p95: quantiles.p95,
-                p99: quantiles.p99,
-                pace: routing::Pace { first_token, between_tokens },
-                samples: to_f64(answers.count()),
-                first_token_p99: firsts.quantile(0.99).unwrap_or(Duration::ZERO),
-                streams: to_f64(firsts.count()),
-            };
-        }
+        candidate.load.peak = Some(lock(&model.seen).load.value(now));
     }
 
     /// Starts a call to a model. `None` when its breaker lets no call through now.
@@ -150,23 +152,22 @@ impl SharedHealth {
             return known;
         }
         let mut models = self.0.models.write().unwrap_or_else(PoisonError::into_inner);
-        models.entry(model.clone()).or_insert_with(|| Arc::new(Model::new(model.clone(), now()))).clone()
+        models
+            .entry(model.clone())
+            .or_insert_with(|| Arc::new(Model::new(model.clone(), self.0.seed, now())))
+            .clone()
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of minutes are far below 2^52")]
-fn to_f64(count: u64) -> f64 {
-    count as f64
-}
-
 impl Model {
-    fn new(name: ModelRef, now: Instant) -> Self {
+    fn new(name: ModelRef, seed: u64, now: Instant) -> Self {
+        // Each has its own chance, whoever is called first.
+        let mut own = DefaultHasher::new();
+        name.hash(&mut own);
         let seen = Seen {
             breaker: Breaker::new(BreakerRules::default(), now),
-            calls: Window::new(now),
-            per_token: SlidingSketch::new(now),
-            first_token: SlidingSketch::new(now),
             load: PeakEwma::new(PRIOR_PER_TOKEN, now),
+            random: StdRng::seed_from_u64(seed ^ own.finish()),
         };
         Self { name, seen: Mutex::new(seen), in_flight: AtomicU32::new(0) }
     }
@@ -183,8 +184,9 @@ pub(crate) struct Passage {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Took {
     pub(crate) whole: Duration,
-    pub(crate) first_token: Option<Duration>,
     pub(crate) answer_tokens: u64,
+    /// It trickled, which is a failure of the vendor's.
+    pub(crate) slow: bool,
 }
 
 impl Passage {
@@ -196,15 +198,10 @@ impl Passage {
     /// The call was answered.
     pub(crate) fn answered(mut self, took: Took) {
         let now = now();
-        self.record(Outcome::Success, now);
+        self.record(if took.slow { Outcome::Failure } else { Outcome::Success }, now);
         let tokens = u32::try_from(took.answer_tokens).unwrap_or(u32::MAX).max(1);
         let per_token = took.whole / tokens;
-        let mut seen = lock(&self.model.seen);
-        seen.per_token.record(per_token, now);
-        seen.load.observe(per_token, now);
-        if let Some(first_token) = took.first_token {
-            seen.first_token.record(first_token, now);
-        }
+        lock(&self.model.seen).load.observe(per_token, now);
     }
 
     /// The call failed.
@@ -215,9 +212,9 @@ impl Passage {
     fn record(&mut self, outcome: Outcome, now: Instant) {
         let Some(permit) = self.permit.take() else { return };
         let mut seen = lock(&self.model.seen);
-        seen.calls.record(outcome, now);
         let before = seen.breaker.state(now);
-        seen.breaker.record(permit, outcome, now, rand::random());
+        let jitter = seen.random.random();
+        seen.breaker.record(permit, outcome, now, jitter);
         let after = seen.breaker.state(now);
         drop(seen);
         metrics::breaker_moved(&self.model.name, before, after);

@@ -2,10 +2,12 @@
 //! threads.
 
 use crate::{
+    roles::Role,
     vendors::ShardVendors,
-    wire::{Shared, wire},
+    wire::{Shared, heartbeat, wire},
 };
 use signalbox_kit::serve;
+use signalbox_provider_adapter::Heartbeat;
 use std::net::{SocketAddr, TcpListener};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +37,10 @@ pub(crate) fn start<H: Health>(
         let (ended, end) = oneshot::channel();
         let (started, start) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new().name(format!("shard-{index}")).spawn(move || {
-            let outcome = run(&shared, &vendors, listener, health, drain, &started);
+            // One of them keeps the vendors' pulse for the whole process, over the connections that calls use.
+            let beats = index == 0 && shared.serves(Role::Adapter);
+            let beats = beats.then(|| heartbeat(&shared, &vendors));
+            let outcome = run(&shared, &vendors, listener, health, drain, beats, &started);
             let _receiver_gone = started.send(outcome.clone());
             let _receiver_gone = ended.send(outcome);
         });
@@ -52,6 +57,7 @@ fn run<H: Health>(
     listener: TcpListener,
     health: HealthServer<H>,
     drain: CancellationToken,
+    beats: Option<Heartbeat>,
     started: &std::sync::mpsc::Sender<Result<(), String>>,
 ) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -59,6 +65,10 @@ fn run<H: Health>(
     let grace = shared.config.loaded().config.server.drain_timeout.0;
     runtime.block_on(async {
         let routes = wire(shared, vendors, health)?;
+        if let Some(beats) = beats {
+            let drain = drain.clone();
+            tokio::spawn(async move { drain.run_until_cancelled(beats.run()).await });
+        }
         let _receiver_gone = started.send(Ok(()));
         serve::serve(listener, routes, drain, grace).await.map_err(|error| format!("serving failed: {error}"))
     })

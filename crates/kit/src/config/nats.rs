@@ -1,0 +1,58 @@
+//! The file's section about NATS.
+
+use super::{
+    Environment, KeySource, Secret, check::Findings, input::read_text, sanity::check_key_source,
+    tree::Cursor, values::nats_servers_schema,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// A NATS cluster, over which processes tell each other what they have seen. Without one each router asks its adapters.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct NatsConfig {
+    /// Servers of the cluster, as `nats://host:4222`, or `tls://host:4222` for an encrypted connection.
+    #[schemars(schema_with = "nats_servers_schema")]
+    pub servers: Vec<String>,
+    /// File with the JWT and the seed of a user, as `nsc` writes it.
+    pub credentials_file: Option<PathBuf>,
+    /// User, where the servers want a password.
+    pub user: Option<String>,
+    /// Where its password is.
+    pub password: Option<KeySource>,
+    /// File with certificates (PEM) to trust in place of the system's.
+    pub ca_file: Option<PathBuf>,
+}
+
+impl NatsConfig {
+    /// User and password, or what keeps the password from being read.
+    pub fn login(&self, env: &Environment) -> Result<Option<(String, Secret)>, String> {
+        let (Some(user), Some(source)) = (&self.user, &self.password) else { return Ok(None) };
+        let password = match &source.file {
+            Some(path) => read_text(path).map_err(|problem| format!("{} {problem}", path.display()))?,
+            None => {
+                let names = source.env.as_ref().map(|names| names.as_slice()).unwrap_or_default();
+                let found = env.first(names.iter().map(String::as_str));
+                found.ok_or_else(|| format!("the environment has no {}", names.join(" or ")))?.to_owned()
+            }
+        };
+        Ok(Some((user.clone(), Secret::new(password.trim()))))
+    }
+}
+
+pub(super) fn check(config: &NatsConfig, at: &Cursor<'_>, findings: &mut Findings) {
+    check_key_source(config.password.as_ref(), &at.key("password"), findings);
+    match (&config.user, &config.password) {
+        (Some(_), None) => findings.fault(at, "`user` needs a `password`"),
+        (None, Some(_)) => findings.fault(at, "`password` needs a `user`"),
+        (Some(_), Some(_)) if config.credentials_file.is_some() => {
+            findings.fault(&at.key("credentials_file"), "give either `credentials_file` or `user`, not both");
+        }
+        _ => {}
+    }
+    let rest = config.credentials_file.is_some() || config.user.is_some() || config.ca_file.is_some();
+    if config.servers.is_empty() && rest {
+        findings.warn(at, "has no `servers`, so the rest has no effect");
+    }
+}
