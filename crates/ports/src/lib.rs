@@ -3,6 +3,7 @@
 //! Services know these; connectors implement them; `wire(config)` in the app brings the two together.
 
 mod drills;
+mod moderation;
 mod usage;
 mod usage_bus;
 mod usage_log;
@@ -10,6 +11,7 @@ pub mod usage_store;
 mod vendor;
 
 pub use drills::Drills;
+pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};
 pub use usage::{CallOutcome, CallRecord, UsageSink};
 pub use usage_bus::{BusAway, DeadLetters, Delivery, Letter, Replay, UsageBus};
 pub use usage_log::{Entry, LogFull, OpenAccount, Outbox, Position, UsageLog};

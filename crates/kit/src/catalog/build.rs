@@ -1,8 +1,8 @@
 //! From a checked configuration to the catalogue.
 
 use super::{
-    Alias, Catalog, CatalogModel, Hedge, QualityPriors, Routing, TaskType, Tenant, fingerprint::fingerprint,
-    prices::price_book, task::TemperaturePolicy, tenants,
+    Alias, Catalog, CatalogModel, Hedge, QualityPriors, Routing, TaskType, Tenant, content::ContentPolicies,
+    fingerprint::fingerprint, prices::price_book, task::TemperaturePolicy, tenants,
 };
 use crate::config::{
     AliasConfig, Config, HedgeConfig, ModelConfig, ParametersConfig, QualityConfig, Secret, TaskTypeConfig,
@@ -59,6 +59,7 @@ impl Catalog {
             any_tenant: Tenant::default(),
             temperature_policies: config.temperature_policies.iter().map(temperature_policy).collect(),
             default_alias: config.default_alias.clone(),
+            content: ContentPolicies::of(config),
             routing: Routing::from(&config.routing),
             failover: config.failover.clone(),
         }

@@ -2,6 +2,7 @@
 //! afterwards, and cheap to ask on every request.
 
 mod build;
+mod content;
 mod fingerprint;
 mod model;
 mod prices;
@@ -12,6 +13,7 @@ mod tenant;
 mod tenants;
 mod vendors;
 
+pub use content::{Moderation, NamedPolicy};
 pub(crate) use fingerprint::fingerprint;
 pub use model::{CatalogModel, QualityPriors};
 pub use resolve::Targets;
@@ -52,6 +54,7 @@ pub struct Catalog {
     default_alias: Option<String>,
     temperature_policies: Vec<TemperaturePolicy>,
     prices: PriceBook,
+    content: content::ContentPolicies,
     routing: Routing,
     failover: FailoverConfig,
 }

@@ -79,7 +79,7 @@ impl Catalog {
         configured.then_some(Connection { base_url, key })
     }
 
-    fn key(&self, source: &KeySource, env: &Environment) -> Option<Secret> {
+    pub(super) fn key(&self, source: &KeySource, env: &Environment) -> Option<Secret> {
         if let Some(path) = &source.file {
             return self.keys.get(path).cloned();
         }

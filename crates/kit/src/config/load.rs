@@ -123,18 +123,24 @@ fn typed(tree: &Node, problems: &mut Vec<Problem>) -> Option<Config> {
     Config::deserialize(json).map_err(|error| problems.push(root.problem(error.to_string()))).ok()
 }
 
-/// The secrets in the files that vendors name. A missing one leaves the vendor without a key.
+/// The secrets in the files that vendors and moderation endpoints name. A missing one leaves them without a key.
 fn read_keys(config: &Config, root: &Cursor<'_>, warnings: &mut Vec<Problem>) -> BTreeMap<PathBuf, Secret> {
     let mut keys = BTreeMap::new();
-    for (name, vendor) in &config.vendors {
-        let Some(KeySource { file: Some(path), .. }) = &vendor.api_key else { continue };
+    let vendors =
+        config.vendors.iter().map(|(name, vendor)| (root.key("vendors").key(name), &vendor.api_key));
+    let moderations = config.content_policies.iter().filter_map(|(name, policy)| {
+        let at = root.key("content_policies").key(name).key("moderation");
+        Some((at, &policy.moderation.as_ref()?.api_key))
+    });
+    for (at, key) in vendors.chain(moderations) {
+        let Some(KeySource { file: Some(path), .. }) = key else { continue };
         match read_text(path) {
             Ok(text) if !text.trim().is_empty() => {
                 keys.insert(path.clone(), Secret::new(text.trim()));
             }
             outcome => {
                 let reason = outcome.err().unwrap_or_else(|| "is empty".to_owned());
-                let field = root.key("vendors").key(name).key("api_key").key("file");
+                let field = at.key("api_key").key("file");
                 warnings.push(field.problem(format!("no key: {} {reason}", path.display())));
             }
         }

@@ -4,6 +4,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
 use signalbox_pricing::ModelStatus;
+use signalbox_quality::content::Pii;
 use signalbox_routing::Preset;
 use signalbox_types::{
     Capability, MaxTokensField, OpenAiEndpoint, Parameter, ReasoningEffort, ReasoningStyle, Tier, VendorKind,
@@ -51,6 +52,20 @@ pub(super) fn read_preset<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     let word = String::deserialize(deserializer)?;
     let found = Preset::from_name(&word).map(Some);
     found.ok_or_else(|| D::Error::custom(format!("unknown preset `{word}`")))
+}
+
+pub(super) fn pii(_: &mut SchemaGenerator) -> Schema {
+    let names = names(Pii::ALL.map(Pii::name));
+    json_schema!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": names } })
+}
+
+pub(super) fn read_pii<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Pii>>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    let kind = |word: &String| {
+        Pii::from_name(word)
+            .ok_or_else(|| D::Error::custom(format!("unknown kind of personal data `{word}`")))
+    };
+    words.iter().map(kind).collect::<Result<_, _>>().map(Some)
 }
 
 const EFFORTS: [ReasoningEffort; 7] = [

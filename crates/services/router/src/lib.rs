@@ -3,6 +3,7 @@
 mod admission;
 mod attempts;
 mod catalog_pages;
+mod content;
 mod drills;
 mod embed;
 mod estimate;

@@ -14,6 +14,7 @@ pub(crate) struct RouteLog {
     started: Instant,
     pub(crate) decision: v1::Decision,
     pub(crate) attempts: Vec<v1::Attempt>,
+    content_findings: Vec<v1::ContentFinding>,
 }
 
 /// What the vendor that served told of its call.
@@ -26,7 +27,12 @@ pub(crate) struct Served {
 impl RouteLog {
     pub(crate) fn new(request_id: String, started: Instant, planned: &mut Planned) -> Self {
         let decision = std::mem::take(&mut planned.decision);
-        Self { request_id, started, decision, attempts: Vec::with_capacity(1) }
+        Self::started(request_id, started, decision)
+    }
+
+    fn started(request_id: String, started: Instant, decision: v1::Decision) -> Self {
+        let attempts = Vec::with_capacity(1);
+        Self { request_id, started, decision, attempts, content_findings: Vec::new() }
     }
 
     /// The log of an embedding request, which has one candidate.
@@ -47,7 +53,12 @@ impl RouteLog {
             catalog_version: catalog.to_owned(),
             ..Default::default()
         };
-        Self { request_id, started, decision, attempts: Vec::with_capacity(1) }
+        Self::started(request_id, started, decision)
+    }
+
+    /// A content policy found something.
+    pub(crate) fn found(&mut self, mut findings: Vec<v1::ContentFinding>) {
+        self.content_findings.append(&mut findings);
     }
 
     /// An attempt failed. The adapter's account of it is in the status, where it got that far. An adapter that stays away
@@ -152,6 +163,7 @@ impl RouteLog {
             total_cost: Some(self.total_cost()),
             attempts: self.attempts,
             decision: Some(self.decision),
+            content_findings: self.content_findings,
             simulated: facts.simulated,
             adjustments: facts.adjustments,
             latency: Some(convert::duration_to_proto(latency)),
@@ -168,10 +180,11 @@ impl RouteLog {
             failure.message = format!("{} (after {} attempts)", failure.message, self.attempts.len());
         }
         let total_cost = self.total_cost();
-        let Self { request_id, decision, attempts, .. } = self;
+        let Self { request_id, decision, attempts, content_findings, .. } = self;
         let detail =
             v1::RouteFailure { request_id, attempts, decision: Some(decision), total_cost: Some(total_cost) };
-        status::to_status_with(&failure, vec![status::any(&detail)])
+        let findings = content_findings.iter().map(status::any);
+        status::to_status_with(&failure, std::iter::once(status::any(&detail)).chain(findings).collect())
     }
 
     fn total_cost(&self) -> v1::Cost {

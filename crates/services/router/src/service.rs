@@ -3,7 +3,9 @@
 use crate::{
     SharedDrills, SharedHealth, SharedHolds, admission,
     attempts::Run,
-    catalog_pages, embed, estimate,
+    catalog_pages,
+    content::Content,
+    embed, estimate,
     hedge::{self, Hedges},
     metrics::RequestTimer,
     plan::{self, UsualCosts},
@@ -18,6 +20,7 @@ use signalbox_api::{
     },
 };
 use signalbox_kit::{Clock, Hop, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_ports::Moderator;
 use signalbox_types::{ErrorReason, Failure};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -40,6 +43,8 @@ pub struct Dependencies {
     pub drills: SharedDrills,
     /// What requests usually cost.
     pub usual_costs: UsualCosts,
+    /// The way to moderation endpoints, where there is one.
+    pub moderator: Option<Arc<dyn Moderator>>,
     /// Wall time, for prices and shutdown dates.
     pub clock: Arc<dyn Clock>,
 }
@@ -60,8 +65,8 @@ impl Router {
         Self { dependencies, adapter, hedges: Arc::default() }
     }
 
-    /// Checks, plans, and is ready for the first attempt.
-    fn begin(
+    /// Checks, applies the tenant's content policy, plans, and is ready for the first attempt.
+    async fn begin(
         &self,
         wire: v1::GenerateRequest,
         grpc_timeout: Option<Duration>,
@@ -70,13 +75,14 @@ impl Router {
         span: &Span,
     ) -> Result<Run, Status> {
         let catalog = self.dependencies.config.catalog();
-        let admitted =
+        let mut admitted =
             admission::admit(wire, grpc_timeout, &catalog, started).map_err(|failure| to_status(&failure))?;
-        let planned = plan::make(&self.dependencies, &catalog, &admitted, stream).map_err(|refused| {
-            refused.into_status(&admitted.request.request_id)
-        })?;
+        let content = Content::admit(&self.dependencies, &catalog, &mut admitted.request).await?;
+        let planned = plan::make(&self.dependencies, &catalog, &admitted, stream)
+            .map_err(|refused| refused.into_status(&admitted.request.request_id))?;
         let hedges = stream.then_some(&self.hedges);
-        Ok(Run::new(&self.dependencies, &catalog, admitted, planned, started, span.clone(), hedges))
+        let run = Run::new(&self.dependencies, &catalog, admitted, planned, started, span.clone(), hedges);
+        Ok(run.under(content))
     }
 
     async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
@@ -89,9 +95,10 @@ impl Router {
                     let finish = answer.finish_reason();
                     let checked = run.gate().map_or(Ok(()), |gate| gate.check(&mut answer.content, finish));
                     match checked {
-                        Ok(()) => return Ok(whole_answer(run, answer)),
+                        Ok(()) => return release(run, answer).await,
                         Err(failure) => {
-                            run = run.after_invalid(failure, finish, answer.facts.unwrap_or_default()).await?;
+                            run =
+                                run.after_invalid(failure, finish, answer.facts.unwrap_or_default()).await?;
                         }
                     }
                 }
@@ -147,6 +154,18 @@ async fn first_event(
     Err(to_status(&Failure::new(ErrorReason::StreamTruncated, "the adapter's stream ended before it began")))
 }
 
+/// The answer, where the tenant's content policy lets it out.
+async fn release(mut run: Run, mut answer: v1::InvokeModelResponse) -> Result<v1::GenerateResponse, Status> {
+    if let Some(mut content) = run.take_content() {
+        let released = content.release(&mut answer.content).await;
+        run.log.found(content.take_findings());
+        if let Err(failure) = released {
+            return Err(run.refused(&failure, answer.facts));
+        }
+    }
+    Ok(whole_answer(run, answer))
+}
+
 fn whole_answer(run: Run, answer: v1::InvokeModelResponse) -> v1::GenerateResponse {
     let (request_id, served) = run.served(answer.facts.unwrap_or_default());
     v1::GenerateResponse {
@@ -172,7 +191,7 @@ impl RouterService for Router {
         let timer = RequestTimer::start("Generate", started);
         let span = Span::server("signalbox.v1.RouterService/Generate", request.metadata().as_ref());
         let timeout = grpc_timeout(request.metadata().as_ref());
-        let answer = match self.begin(request.into_inner(), timeout, false, started, &span) {
+        let answer = match self.begin(request.into_inner(), timeout, false, started, &span).await {
             Ok(run) => self.answer(run).await,
             Err(status) => Err(status),
         };
@@ -189,7 +208,7 @@ impl RouterService for Router {
         let span = Span::server("signalbox.v1.RouterService/StreamGenerate", request.metadata().as_ref());
         let timeout = grpc_timeout(request.metadata().as_ref());
         let request = request.into_inner().request.unwrap_or_default();
-        let committed = match self.begin(request, timeout, true, started, &span) {
+        let committed = match self.begin(request, timeout, true, started, &span).await {
             Ok(run) => self.commit(run).await,
             Err(status) => Err(status),
         };

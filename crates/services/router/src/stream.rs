@@ -1,6 +1,6 @@
 //! A committed answer on its way to the client.
 
-use crate::{attempts::Run, gate::StreamGate, metrics::RequestTimer};
+use crate::{attempts::Run, content::StreamContent, gate::StreamGate, metrics::RequestTimer};
 use futures_util::Stream;
 use signalbox_api::{
     status::{self, from_status},
@@ -18,7 +18,10 @@ use tonic::{Status, Streaming};
 /// the client is never repeated, and another vendor's words are never glued to it.
 pub struct AnswerStream {
     first: Option<CallEvent>,
-    events: Streaming<v1::StreamInvokeModelResponse>,
+    /// Gone once the vendor is to be stopped.
+    events: Option<Streaming<v1::StreamInvokeModelResponse>>,
+    /// Only where the tenant has a policy that looks at answers.
+    content: Option<Box<StreamContent>>,
     /// Gone once the end has been told.
     open: Option<Open>,
 }
@@ -41,40 +44,105 @@ impl AnswerStream {
     pub(crate) fn new(
         first: CallEvent,
         events: Streaming<v1::StreamInvokeModelResponse>,
-        run: Run,
+        mut run: Run,
         timer: RequestTimer,
         span: Span,
     ) -> Self {
         let gate = run.gate().cloned().map(StreamGate::new);
-        Self { first: Some(first), events, open: Some(Open { run, gate, timer, span }) }
+        let content = run.take_content().map(|content| Box::new(StreamContent::new(content)));
+        let open = Some(Open { run, gate, timer, span });
+        Self { first: Some(first), events: Some(events), content, open }
+    }
+
+    /// Lets the gate see an event as the vendor sent it.
+    fn observe(&mut self, event: &CallEvent) {
+        let Some(gate) = self.open.as_mut().and_then(|open| open.gate.as_mut()) else { return };
+        match event {
+            CallEvent::TextDelta(delta) => gate.text(delta),
+            CallEvent::ToolCallDelta(delta) => gate.call(delta),
+            _ => {}
+        }
     }
 
     /// The event to pass on, or how the answer fails at its end.
     fn translate(&mut self, event: CallEvent) -> Option<Result<Event, Status>> {
-        let gate = self.open.as_mut().and_then(|open| open.gate.as_mut());
         Some(match event {
-            CallEvent::TextDelta(delta) => {
-                gate.into_iter().for_each(|gate| gate.text(&delta));
-                Ok(Event::TextDelta(delta))
-            }
-            CallEvent::ToolCallDelta(delta) => {
-                gate.into_iter().for_each(|gate| gate.call(&delta));
-                Ok(Event::ToolCallDelta(delta))
-            }
+            CallEvent::TextDelta(delta) => Ok(Event::TextDelta(delta)),
+            CallEvent::ToolCallDelta(delta) => Ok(Event::ToolCallDelta(delta)),
             CallEvent::ReasoningDelta(delta) => Ok(Event::ReasoningDelta(delta)),
             CallEvent::UsageSoFar(_) => return None,
-            CallEvent::Done(done) => return self.open.take().map(|open| open.end(done).map(Event::Done)),
+            CallEvent::Done(done) => {
+                let findings = self.findings();
+                return self.open.take().map(|open| open.end(done, findings).map(Event::Done));
+            }
         })
     }
 
-    fn broken(&mut self, status: Status) -> Poll<Option<Result<v1::StreamGenerateResponse, Status>>> {
-        Poll::Ready(self.open.take().map(|open| Err(open.broken(&status))))
+    fn findings(&mut self) -> Vec<v1::ContentFinding> {
+        self.content.as_mut().map(|content| content.take_findings()).unwrap_or_default()
     }
+
+    /// The vendor's next event.
+    fn poll_vendor(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<CallEvent>, Status>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Ok(Some(first)));
+        }
+        let next = match &mut self.events {
+            Some(events) => ready!(Pin::new(events).poll_next(cx)),
+            None => None,
+        };
+        Poll::Ready(match next {
+            Some(message) => message.map(|message| message.event),
+            None => Err(status::to_status(&truncated())),
+        })
+    }
+
+    /// The next event that may be passed on: the vendor's, or what the content policy leaves of it.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<CallEvent>, Stop>> {
+        if let Some(content) = &mut self.content
+            && let Some(event) = ready!(content.poll_passed(cx)).map_err(Stop::Refused)?
+        {
+            return Poll::Ready(Ok(Some(event)));
+        }
+        let Some(event) = ready!(self.poll_vendor(cx)).map_err(Stop::Broken)? else {
+            return Poll::Ready(Ok(None));
+        };
+        self.observe(&event);
+        match &mut self.content {
+            None => Poll::Ready(Ok(Some(event))),
+            Some(content) => Poll::Ready(content.take(event).map(|()| None).map_err(Stop::Refused)),
+        }
+    }
+
+    /// Ends the answer with a status.
+    fn stop(&mut self, stop: Stop) -> Option<Result<v1::StreamGenerateResponse, Status>> {
+        // Dropping its stream stops the vendor call.
+        self.events = None;
+        let findings = self.findings();
+        let open = self.open.take()?;
+        Some(Err(match stop {
+            Stop::Broken(status) => open.broken(&status, findings),
+            Stop::Refused(failure) => open.refused(&failure, findings),
+        }))
+    }
+}
+
+/// Why an answer ends before its time.
+enum Stop {
+    /// The vendor or the way to it failed.
+    Broken(Status),
+    /// The content policy refuses it.
+    Refused(Failure),
 }
 
 impl Open {
     /// The vendor has said why the answer ended; it counts if it has the form that was asked for.
-    fn end(mut self, done: v1::InvokeDone) -> Result<v1::StreamDone, Status> {
+    fn end(
+        mut self,
+        done: v1::InvokeDone,
+        findings: Vec<v1::ContentFinding>,
+    ) -> Result<v1::StreamDone, Status> {
+        self.run.log.found(findings);
         let finish = done.finish_reason();
         match self.gate.take().map_or(Ok(()), |gate| gate.check(finish)) {
             Ok(()) => Ok(self.done(done)),
@@ -102,13 +170,24 @@ impl Open {
         }
     }
 
-    fn broken(self, status: &Status) -> Status {
-        let told = self.run.broken(status);
-        self.span.fail(from_status(&told).reason.name());
-        self.span.end();
-        self.timer.failed(&told);
-        told
+    fn broken(mut self, status: &Status, findings: Vec<v1::ContentFinding>) -> Status {
+        self.run.log.found(findings);
+        let Self { run, timer, span, .. } = self;
+        fail(run.broken(status), timer, &span)
     }
+
+    fn refused(mut self, failure: &Failure, findings: Vec<v1::ContentFinding>) -> Status {
+        self.run.log.found(findings);
+        let Self { run, timer, span, .. } = self;
+        fail(run.refused(failure, None), timer, &span)
+    }
+}
+
+fn fail(told: Status, timer: RequestTimer, span: &Span) -> Status {
+    span.fail(from_status(&told).reason.name());
+    span.end();
+    timer.failed(&told);
+    told
 }
 
 impl Stream for AnswerStream {
@@ -120,13 +199,9 @@ impl Stream for AnswerStream {
             return Poll::Ready(None);
         }
         loop {
-            let event = match this.first.take() {
-                Some(event) => Some(event),
-                None => match ready!(Pin::new(&mut this.events).poll_next(cx)) {
-                    Some(Ok(message)) => message.event,
-                    Some(Err(status)) => return this.broken(status),
-                    None => return this.broken(status::to_status(&truncated())),
-                },
+            let event = match ready!(this.poll_event(cx)) {
+                Ok(event) => event,
+                Err(stop) => return Poll::Ready(this.stop(stop)),
             };
             if let Some(event) = event.and_then(|event| this.translate(event)) {
                 return Poll::Ready(Some(

@@ -92,6 +92,12 @@ impl Inspection {
         self.policy.rules.get(self.undecided?).map(|rule| &rule.name)
     }
 
+    /// How often something was redacted.
+    pub fn redactions(&self) -> u32 {
+        let rules = self.policy.rules.iter().zip(&self.counts);
+        rules.filter(|(rule, _)| rule.action == Action::Redact).map(|(_, count)| count).sum()
+    }
+
     /// Whether nothing more may be passed on.
     pub fn is_over(&self) -> bool {
         self.undecided.is_some() || self.blocked_by().is_some()

@@ -27,6 +27,7 @@ fn dependencies(config: &str) -> Dependencies {
     let config = ConfigHandle::start(Some(file.path().to_owned()), Environment::default(), clock.clone());
     let config = Arc::new(config.unwrap());
     Dependencies {
+        moderator: None,
         drills: SharedDrills::new(config.clone(), clock.clone()),
         config,
         adapter: hop::remote(&["http://127.0.0.1:9".to_owned()]).unwrap(),

@@ -1,0 +1,133 @@
+//! A tenant's content policy at work: on what is asked before a model is chosen, and on what is answered.
+
+mod input;
+mod moderation;
+mod output;
+mod stream;
+
+pub(crate) use stream::StreamContent;
+
+use crate::service::Dependencies;
+use moderation::Judge;
+use prometheus::IntCounterVec;
+use signalbox_api::{status, v1};
+use signalbox_kit::{
+    catalog::{Catalog, NamedPolicy},
+    telemetry::metrics,
+};
+use signalbox_quality::content::{Action, Inspection, MOST_HELD, Place};
+use signalbox_types::{ErrorReason, Failure, GenerateRequest, ResponseFormat};
+use std::sync::{Arc, LazyLock};
+use tonic::Status;
+
+static FINDINGS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_content_findings_total",
+        "What rules of content policies found, by rule, what was done, and where.",
+        &["rule", "action", "place"],
+    )
+});
+
+/// The policy that holds for one request, and what it has found so far.
+#[derive(Debug)]
+pub(crate) struct Content {
+    policy: Arc<NamedPolicy>,
+    judge: Judge,
+    /// The answer is JSON, and must stay so.
+    structured: bool,
+    findings: Vec<v1::ContentFinding>,
+}
+
+impl Content {
+    /// The policy for a tenant's requests, where there is one.
+    pub(crate) fn of(dependencies: &Dependencies, catalog: &Catalog, tenant_id: &str) -> Option<Box<Self>> {
+        let policy = catalog.content_policy(tenant_id)?.clone();
+        let judge = Judge::new(dependencies, catalog, &policy);
+        Some(Box::new(Self { policy, judge, structured: false, findings: Vec::new() }))
+    }
+
+    /// Applies the tenant's policy to a request. What must not be asked fails, and says by which rule.
+    pub(crate) async fn admit(
+        dependencies: &Dependencies,
+        catalog: &Catalog,
+        request: &mut GenerateRequest,
+    ) -> Result<Option<Box<Self>>, Status> {
+        let Some(mut content) = Self::of(dependencies, catalog, &request.tenant_id) else { return Ok(None) };
+        content.structured = request.prompt.response_format != ResponseFormat::Text;
+        match content.admit_prompt(&mut request.prompt).await {
+            Ok(()) => Ok(Some(content)),
+            Err(failure) => Err(content.refusal(&failure, &request.request_id)),
+        }
+    }
+
+    /// The status of a request that is refused before a vendor was called.
+    pub(crate) fn refusal(&self, failure: &Failure, request_id: &str) -> Status {
+        let detail = v1::RouteFailure { request_id: request_id.to_owned(), ..Default::default() };
+        let findings = self.findings.iter().map(status::any);
+        status::to_status_with(failure, std::iter::once(status::any(&detail)).chain(findings).collect())
+    }
+
+    /// Whether answers are looked at.
+    pub(crate) fn looks_at_answers(&self) -> bool {
+        self.policy.looks_at(Place::Output)
+    }
+
+    /// What was found, for the record of the request's way.
+    pub(crate) fn take_findings(&mut self) -> Vec<v1::ContentFinding> {
+        std::mem::take(&mut self.findings)
+    }
+
+    /// Keeps what an inspection found, and tells whether the texts may go on.
+    fn conclude(&mut self, inspection: &Inspection, place: Place) -> Result<(), Failure> {
+        for finding in inspection.findings() {
+            self.keep(&finding.rule, finding.action, place, finding.count);
+        }
+        if let Some(rule) = inspection.blocked_by() {
+            return Err(self.refused(rule, place));
+        }
+        match inspection.undecided_by() {
+            Some(rule) => Err(Failure::new(
+                ErrorReason::ContentPolicy,
+                format!(
+                    "the content policy `{}` refuses the answer: rule `{rule}` could not be decided within \
+                     {MOST_HELD} bytes of the stream",
+                    self.policy.name
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn keep(&mut self, rule: &str, action: Action, place: Place, count: u32) {
+        use v1::content_finding as wire;
+        FINDINGS.with_label_values(&[rule, action.name(), place.name()]).inc_by(count.into());
+        let action = match action {
+            Action::Flag => wire::Action::Flag,
+            Action::Redact => wire::Action::Redact,
+            Action::Block => wire::Action::Block,
+        };
+        let place = match place {
+            Place::Input => wire::Place::Input,
+            Place::Output => wire::Place::Output,
+        };
+        let found =
+            v1::ContentFinding { rule: rule.to_owned(), action: action.into(), place: place.into(), count };
+        let same = |it: &&mut v1::ContentFinding| {
+            (&it.rule, it.action, it.place) == (&found.rule, found.action, found.place)
+        };
+        match self.findings.iter_mut().find(same) {
+            Some(before) => before.count = before.count.saturating_add(count),
+            None => self.findings.push(found),
+        }
+    }
+
+    /// Names the rule, never the text.
+    fn refused(&self, rule: &str, place: Place) -> Failure {
+        let what = match place {
+            Place::Input => "request",
+            Place::Output => "answer",
+        };
+        let message = format!("the content policy `{}` refuses the {what}: rule `{rule}`", self.policy.name);
+        Failure::new(ErrorReason::ContentPolicy, message)
+    }
+}

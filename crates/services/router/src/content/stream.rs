@@ -1,0 +1,238 @@
+//! An answer as it arrives.
+//!
+//! Text is passed on as far as no rule can change it any more. Tool calls wait until the answer has ended, JSON that was
+//! asked for too, so that both stay valid; and everything waits where a moderation endpoint may refuse it. Where nothing
+//! is redacted or refused nothing waits.
+
+use super::Content;
+use signalbox_api::v1::{self, stream_invoke_model_response::Event};
+use signalbox_quality::content::{Action, Inspection, Place, TextStream};
+use signalbox_types::Failure;
+use std::{
+    collections::VecDeque,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+/// Where in what is shown to the moderation endpoint reasoning and text stand.
+const REASONING: usize = 0;
+const TEXT: usize = 1;
+
+type Judging = Pin<Box<dyn Future<Output = Result<u32, Failure>> + Send>>;
+
+/// The content policy of a stream.
+pub(crate) struct StreamContent {
+    content: Box<Content>,
+    /// Some rule may redact or refuse.
+    holds: bool,
+    /// What passed stays here until the whole is judged.
+    waits: bool,
+    inspection: Inspection,
+    text: TextStream,
+    reasoning: ReasoningBlock,
+    /// JSON text, until it is whole.
+    json: String,
+    calls: Vec<v1::ToolCallDelta>,
+    /// What has passed and is to be sent.
+    passed: VecDeque<Event>,
+    /// Texts for the moderation endpoint: the reasoning, the text, then the arguments of each call.
+    shown: Option<Vec<String>>,
+    ending: Option<(Option<Judging>, v1::InvokeDone)>,
+}
+
+/// The block of reasoning that is arriving.
+struct ReasoningBlock {
+    text: TextStream,
+    inspection: Inspection,
+    /// Redactions before it.
+    redacted_before: u32,
+    vendor: String,
+}
+
+impl fmt::Debug for StreamContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamContent").field("policy", &self.content.policy.name).finish_non_exhaustive()
+    }
+}
+
+impl StreamContent {
+    pub(crate) fn new(content: Box<Content>) -> Self {
+        let policy = content.policy.clone();
+        let moderation = policy.moderation(Place::Output);
+        let inspect = || policy.rules.inspect(Place::Output);
+        let (inspection, reasoning) = (inspect(), inspect());
+        Self {
+            content,
+            holds: policy.rules.holds(Place::Output),
+            waits: moderation.is_some_and(|moderation| moderation.action == Action::Block),
+            text: TextStream::new(&inspection),
+            inspection,
+            reasoning: ReasoningBlock {
+                text: TextStream::new(&reasoning),
+                inspection: reasoning,
+                redacted_before: 0,
+                vendor: String::new(),
+            },
+            json: String::new(),
+            calls: Vec::new(),
+            passed: VecDeque::new(),
+            shown: moderation.map(|_| vec![String::new(); TEXT + 1]),
+            ending: None,
+        }
+    }
+
+    /// Takes the vendor's next event; fails where the answer must not go on.
+    pub(crate) fn take(&mut self, event: Event) -> Result<(), Failure> {
+        match event {
+            Event::TextDelta(delta) => self.take_text(&delta.text),
+            Event::ReasoningDelta(delta) => self.take_reasoning(delta),
+            Event::ToolCallDelta(delta) => self.take_call(delta),
+            Event::UsageSoFar(_) => {}
+            Event::Done(done) => return self.end(done),
+        }
+        if self.inspection.is_over() || self.reasoning.inspection.is_over() {
+            return self.conclude();
+        }
+        Ok(())
+    }
+
+    /// What may be sent next; `None` where more must come first. Fails where the answer must not go on.
+    pub(crate) fn poll_passed(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Failure>> {
+        if !self.waits
+            && let Some(event) = self.passed.pop_front()
+        {
+            return Poll::Ready(Ok(Some(event)));
+        }
+        let Some((judging, _)) = &mut self.ending else { return Poll::Ready(Ok(None)) };
+        if let Some(judging) = judging {
+            let count = ready!(judging.as_mut().poll(cx))?;
+            let action = self.content.policy.moderation(Place::Output).map_or(Action::Flag, |it| it.action);
+            self.content.judged(action, Place::Output, count)?;
+        }
+        if let Some((_, done)) = self.ending.take() {
+            self.passed.push_back(Event::Done(done));
+        }
+        self.waits = false;
+        Poll::Ready(Ok(self.passed.pop_front()))
+    }
+
+    /// What was found, for the record of the request's way.
+    pub(crate) fn take_findings(&mut self) -> Vec<v1::ContentFinding> {
+        self.content.take_findings()
+    }
+
+    fn take_text(&mut self, text: &str) {
+        self.end_reasoning(String::new(), false);
+        if self.content.structured && self.holds {
+            self.json.push_str(text);
+            return;
+        }
+        let text = self.text.push(text, &mut self.inspection);
+        self.pass_text(text);
+    }
+
+    fn take_reasoning(&mut self, delta: v1::ReasoningDelta) {
+        let block = &mut self.reasoning;
+        if !delta.vendor.is_empty() {
+            block.vendor = delta.vendor;
+        }
+        let text = block.text.push(&delta.text, &mut block.inspection);
+        self.pass_reasoning(text, String::new(), false);
+        if !delta.signature.is_empty() || delta.redacted {
+            self.end_reasoning(delta.signature, delta.redacted);
+        }
+    }
+
+    /// A block of reasoning has ended. Its signature vouches for the text as it was, so that it goes where that changed.
+    fn end_reasoning(&mut self, signature: String, withheld: bool) {
+        let block = &mut self.reasoning;
+        let rest = block.text.finish(&mut block.inspection);
+        let redacted = block.inspection.redactions();
+        let changed = std::mem::replace(&mut block.redacted_before, redacted) != redacted;
+        self.pass_reasoning(rest, if changed { String::new() } else { signature }, withheld);
+    }
+
+    fn pass_reasoning(&mut self, text: String, signature: String, redacted: bool) {
+        if text.is_empty() && signature.is_empty() && !redacted {
+            return;
+        }
+        self.show(REASONING, &text);
+        let vendor = self.reasoning.vendor.clone();
+        self.passed.push_back(Event::ReasoningDelta(v1::ReasoningDelta {
+            text,
+            signature,
+            redacted,
+            vendor,
+        }));
+    }
+
+    fn take_call(&mut self, delta: v1::ToolCallDelta) {
+        self.end_reasoning(String::new(), false);
+        if !self.holds {
+            self.passed.push_back(Event::ToolCallDelta(delta.clone()));
+        }
+        match self.calls.iter_mut().find(|call| call.index == delta.index) {
+            None => self.calls.push(delta),
+            Some(call) => {
+                call.id.push_str(&delta.id);
+                call.name.push_str(&delta.name);
+                call.arguments.push_str(&delta.arguments);
+                call.signature.push_str(&delta.signature);
+            }
+        }
+    }
+
+    fn end(&mut self, done: v1::InvokeDone) -> Result<(), Failure> {
+        self.end_reasoning(String::new(), false);
+        let json = std::mem::take(&mut self.json);
+        let text = match self.inspection.json(&json).unwrap_or(json) {
+            json if json.is_empty() => self.text.finish(&mut self.inspection),
+            json => json,
+        };
+        self.pass_text(text);
+        for mut call in std::mem::take(&mut self.calls) {
+            if let Some(redacted) = self.inspection.json(&call.arguments) {
+                call.arguments = redacted;
+            }
+            self.shown.iter_mut().for_each(|shown| shown.push(call.arguments.clone()));
+            if self.holds {
+                self.passed.push_back(Event::ToolCallDelta(call));
+            }
+        }
+        self.conclude()?;
+        self.ending = Some((self.judging(), done));
+        Ok(())
+    }
+
+    fn pass_text(&mut self, text: String) {
+        if !text.is_empty() {
+            self.show(TEXT, &text);
+            self.passed.push_back(Event::TextDelta(v1::TextDelta { text }));
+        }
+    }
+
+    fn show(&mut self, at: usize, text: &str) {
+        if let Some(shown) = self.shown.as_mut().and_then(|shown| shown.get_mut(at)) {
+            shown.push_str(text);
+        }
+    }
+
+    fn judging(&mut self) -> Option<Judging> {
+        let texts = self.shown.take()?;
+        let (judge, policy) = (self.content.judge.clone(), self.content.policy.clone());
+        Some(Box::pin(async move {
+            match policy.moderation(Place::Output) {
+                Some(moderation) => judge.count(moderation, &texts).await,
+                None => Ok(0),
+            }
+        }))
+    }
+
+    /// Keeps what the rules found, and tells whether the answer may go on.
+    fn conclude(&mut self) -> Result<(), Failure> {
+        let (text, reasoning) = (&self.inspection, &self.reasoning.inspection);
+        let reasoning = self.content.conclude(reasoning, Place::Output);
+        self.content.conclude(text, Place::Output).and(reasoning)
+    }
+}
