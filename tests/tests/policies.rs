@@ -129,11 +129,10 @@ async fn the_temperature_tells_the_kind_of_work_where_nothing_else_does(topology
         json!({
             "default_alias": "pair",
             "aliases": {"pair": pair()},
+            "temperature_policies": [{"task_type": "sober", "up_to": 0.3}, {"task_type": "vivid", "from": 0.9}],
             "task_types": {
-                "creative": {"alias": null, "targets": ["xai/grok-4.7"], "secondary": [], "routing": null},
-                "deterministic": {
-                    "alias": null, "targets": ["gemini/gemini-3.5-flash-lite"], "secondary": [], "routing": null,
-                },
+                "sober": {"targets": ["gemini/gemini-3.5-flash-lite"]},
+                "vivid": {"targets": ["xai/grok-4.7"]},
             },
         }),
     )
@@ -142,12 +141,11 @@ async fn the_temperature_tells_the_kind_of_work_where_nothing_else_does(topology
         sampling: Some(Sampling { temperature: Some(temperature), ..Default::default() }),
         ..request(model, "Hello?")
     };
-    for (temperature, task, vendor) in
-        [(1.2, "creative", "xai"), (0.0, "deterministic", "gemini"), (0.5, "", "openai")]
+    for (temperature, task, vendor) in [(1.2, "vivid", "xai"), (0.0, "sober", "gemini"), (0.5, "", "openai")]
     {
         for mode in Mode::ALL {
             let answer = ask(&mut world.client(), mode, asked(temperature, "")).await.unwrap();
-            assert_eq!(answer.route.vendor, vendor);
+            assert_eq!(answer.route.vendor, vendor, "at {temperature}");
             let decision = answer.route.decision.unwrap();
             assert_eq!((&*decision.task_type, &*decision.requested), (task, "default"));
             assert_eq!(decision.notes.len(), usize::from(!task.is_empty()), "{:?}", decision.notes);
