@@ -181,11 +181,12 @@ pub(super) fn aliases(aliases: &BTreeMap<String, AliasConfig>) -> BTreeMap<Strin
 }
 
 fn task_type(config: &Config, task: &TaskTypeConfig) -> TaskType {
-    let alias = task.alias.as_ref().and_then(|name| config.aliases.get(name)).map(|alias| &alias.targets);
+    let alias = task.alias_or(config.default_alias.as_deref());
+    let listed = alias.and_then(|name| config.aliases.get(name)).map(|alias| &alias.targets);
     TaskType {
         description: task.description.clone().unwrap_or_default(),
-        alias: task.alias.clone(),
-        targets: alias.or(task.targets.as_ref()).map(|names| targets(names)).unwrap_or_default(),
+        alias: alias.map(str::to_owned),
+        targets: task.targets.as_ref().or(listed).map(|names| targets(names)).unwrap_or_default(),
         secondary: targets(&task.secondary),
         temperature: task.temperature,
         max_output_tokens: task.max_output_tokens,

@@ -1,16 +1,19 @@
 //! From a tenant's configuration to the tenant.
 
 use super::{Tenant, build};
-use crate::config::{Config, Power, TenantConfig};
+use crate::config::{Config, Power, TaskTypeConfig, TenantConfig, TenantTaskConfig};
 use signalbox_routing::ModelPattern;
 use signalbox_types::ModelRef;
-use std::{cmp::Reverse, collections::BTreeMap, collections::HashMap, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 pub(super) fn tenant(config: &Config, tenant: &TenantConfig) -> Tenant {
     let tiers = tenant.tiers.each().into_iter().filter(|(_, _, list)| !list.is_empty());
-    let task_routing = |(name, task): (&String, &crate::config::TenantTaskConfig)| {
-        Some((name.clone(), task.routing.as_ref()?.into()))
-    };
+    let task_routing =
+        |(name, task): (&String, &TenantTaskConfig)| Some((name.clone(), task.routing.as_ref()?.into()));
     Tenant {
         display_name: tenant.display_name.clone().unwrap_or_default(),
         default_alias: tenant.default_alias.clone(),
@@ -40,11 +43,16 @@ fn preferences(powers: &BTreeMap<String, Power>) -> Vec<(ModelPattern, f64)> {
     powers.into_iter().filter_map(|(text, power)| Some((text.parse().ok()?, power.0))).collect()
 }
 
-/// Models of the task types whose alias the tenant has otherwise. A secondary model that is preferred there is not
-/// listed again.
+/// Models of the task types whose alias leads the tenant elsewhere than everybody. A secondary model that is preferred
+/// there is not listed again.
 fn task_targets(config: &Config, tenant: &TenantConfig) -> HashMap<String, [Arc<[ModelRef]>; 2]> {
-    let own = |(name, task): (&String, &crate::config::TaskTypeConfig)| {
-        let preferred = build::targets(&tenant.aliases.get(task.alias.as_ref()?)?.targets);
+    let everybodys_default = config.default_alias.as_deref();
+    let default_alias = tenant.default_alias.as_deref().or(everybodys_default);
+    let own = |(name, task): (&String, &TaskTypeConfig)| {
+        let alias = task.alias_or(default_alias)?;
+        let same = !tenant.aliases.contains_key(alias) && task.alias_or(everybodys_default) == Some(alias);
+        let found = tenant.aliases.get(alias).or_else(|| config.aliases.get(alias)).filter(|_| !same)?;
+        let preferred = build::targets(&found.targets);
         let secondary = build::targets(&task.secondary);
         let secondary = secondary.iter().filter(|model| !preferred.contains(model)).cloned().collect();
         Some((name.clone(), [preferred, secondary]))

@@ -4,10 +4,11 @@
 //! all it takes to be rid of one. What the file itself names must exist.
 
 use super::{
-    Config, OrderConfig, Origin,
+    AliasConfig, Config, OrderConfig, Origin, TaskTypeConfig,
     tree::{Cursor, Node},
 };
 use signalbox_types::ModelRef;
+use std::collections::BTreeMap;
 
 pub(super) fn drop_dangling_defaults(config: &mut Config, root: &Cursor<'_>) {
     drop_overruled_choices(config, root);
@@ -34,14 +35,7 @@ fn drop_overruled_choices(config: &mut Config, root: &Cursor<'_>) {
     let listed = config.routing.order == OrderConfig::Listed;
     for (name, task) in &mut config.task_types {
         let at = root.key("task_types").key(name);
-        if task.alias.is_some() && task.targets.is_some() && built_in(&at.key("alias")) {
-            task.alias = None;
-        }
-        let alias = task.alias.as_ref().and_then(|name| config.aliases.get(name));
-        let preferred = task.targets.as_ref().or(alias.map(|alias| &alias.targets));
-        if built_in(&at.key("secondary")) {
-            task.secondary.retain(|model| !preferred.is_some_and(|preferred| preferred.contains(model)));
-        }
+        drop_overruled_models(task, config.default_alias.as_deref(), &config.aliases, &at);
         let at = at.key("routing");
         // Who wants the listed order wants it for the built-in task types, too.
         if listed && built_in(&at) {
@@ -54,9 +48,21 @@ fn drop_overruled_choices(config: &mut Config, root: &Cursor<'_>) {
             routing.preset = None;
         }
     }
-    // A default of one's own is for every temperature.
-    if !built_in(&root.key("default_alias")) && built_in(&root.key("temperature_policies")) {
-        config.temperature_policies.clear();
+}
+
+fn drop_overruled_models(
+    task: &mut TaskTypeConfig,
+    default_alias: Option<&str>,
+    aliases: &BTreeMap<String, AliasConfig>,
+    at: &Cursor<'_>,
+) {
+    if task.alias.is_some() && task.targets.is_some() && built_in(&at.key("alias")) {
+        task.alias = None;
+    }
+    let alias = task.alias_or(default_alias).and_then(|name| aliases.get(name));
+    let preferred = task.targets.as_ref().or(alias.map(|alias| &alias.targets));
+    if built_in(&at.key("secondary")) {
+        task.secondary.retain(|model| !preferred.is_some_and(|preferred| preferred.contains(model)));
     }
 }
 
@@ -106,22 +112,22 @@ fn drop_targets(config: &mut Config, root: &Cursor<'_>) {
 
 fn drop_references(config: &mut Config, root: &Cursor<'_>) {
     let aliases = &config.aliases;
+    if config.default_alias.as_ref().is_some_and(|alias| !aliases.contains_key(alias))
+        && built_in(&root.key("default_alias"))
+    {
+        config.default_alias = None;
+    }
     let tasks = root.key("task_types");
     config.task_types.retain(|name, task| {
         let dangling = match (&task.alias, &task.targets) {
             (Some(alias), _) => !aliases.contains_key(alias) && built_in(&tasks.key(name).key("alias")),
             (None, Some(targets)) => targets.is_empty() && built_in(&tasks.key(name).key("targets")),
-            (None, None) => false,
+            (None, None) => config.default_alias.is_none() && built_in(&tasks.key(name)),
         };
         !dangling
     });
     if built_in(&root.key("temperature_policies")) {
         let task_types = &config.task_types;
         config.temperature_policies.retain(|policy| task_types.contains_key(&policy.task_type));
-    }
-    if config.default_alias.as_ref().is_some_and(|alias| !aliases.contains_key(alias))
-        && built_in(&root.key("default_alias"))
-    {
-        config.default_alias = None;
     }
 }

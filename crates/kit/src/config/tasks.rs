@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use signalbox_types::{Capability, ReasoningEffort};
 
-/// A kind of work. Give either `alias` or `targets`.
+/// A kind of work. Give either `alias` or `targets`; where both are left out, it has the models of the default alias.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TaskTypeConfig {
@@ -82,4 +82,14 @@ pub struct TemperaturePolicyConfig {
 
 fn hottest() -> f64 {
     2.0
+}
+
+impl TaskTypeConfig {
+    /// The alias whose models serve it, where `default_alias` is what requests get that name nothing.
+    pub fn alias_or<'a>(&'a self, default_alias: Option<&'a str>) -> Option<&'a str> {
+        match &self.targets {
+            Some(_) => None,
+            None => self.alias.as_deref().or(default_alias),
+        }
+    }
 }

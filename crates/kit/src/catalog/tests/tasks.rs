@@ -40,12 +40,29 @@ fn a_name_or_a_default_of_the_tenants_own_says_more_than_the_temperature() {
 }
 
 #[test]
-fn a_default_alias_of_ones_own_is_for_every_temperature_unless_policies_stand_beside_it() {
+fn temperature_policies_can_be_replaced_and_switched_off() {
     let hot = bare(Some(1.0));
-    assert_eq!(load("default_alias: smart").catalog.task_for(&hot), None);
     assert_eq!(load("temperature_policies: []").catalog.task_for(&hot), None);
-    let both = "default_alias: smart\ntemperature_policies: [{task_type: headline, from: 0.5}]";
-    assert_eq!(load(both).catalog.task_for(&hot), Some("headline"));
+    let own = "temperature_policies: [{task_type: headline, from: 0.5}]";
+    assert_eq!(load(own).catalog.task_for(&hot), Some("headline"));
+}
+
+#[test]
+fn a_task_type_without_models_of_its_own_has_those_of_the_default_alias() {
+    let text = "default_alias: smart
+aliases: {mine: {targets: [openai/gpt-6-luna]}}
+tenants:
+  desk: {default_alias: mine}
+  other: {aliases: {smart: {targets: [openai/gpt-6-sol]}}}
+";
+    let loaded = load(text);
+    let models = |tenant: &str| {
+        let targets = loaded.catalog.resolve(&ModelSelector::Unspecified, "deterministic", tenant, today());
+        targets.unwrap().preferred.to_vec()
+    };
+    assert_eq!(models(""), &*loaded.catalog.aliases()["smart"].targets);
+    assert_eq!(models("desk"), [model("openai/gpt-6-luna")]);
+    assert_eq!(models("other"), [model("openai/gpt-6-sol")]);
 }
 
 #[test]

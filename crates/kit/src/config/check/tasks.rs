@@ -27,14 +27,17 @@ fn check_models(targets: &Targets<'_>, task: &TaskTypeConfig, at: &Cursor<'_>, f
         (Some(_), Some(_)) => {
             findings.fault(&at.key("targets"), "give either `alias` or `targets`, not both");
         }
-        (None, None) => findings.fault(at, "needs `alias` or `targets`"),
+        (None, None) if config.default_alias.is_none() => {
+            findings.fault(at, "needs `alias` or `targets`, since there is no `default_alias`");
+        }
         _ => check_alias(config, task.alias.as_deref(), &at.key("alias"), findings),
     }
     targets.check(task.targets.as_deref().unwrap_or_default(), &at.key("targets"), findings);
     let at = at.key("secondary");
     targets.check(&task.secondary, &at, findings);
-    let alias = task.alias.as_ref().and_then(|name| config.aliases.get(name)).map(|alias| &alias.targets);
-    let preferred = task.targets.as_ref().or(alias).map(Vec::as_slice).unwrap_or_default();
+    let alias = task.alias_or(config.default_alias.as_deref()).and_then(|name| config.aliases.get(name));
+    let preferred = task.targets.as_ref().or(alias.map(|alias| &alias.targets));
+    let preferred = preferred.map(Vec::as_slice).unwrap_or_default();
     for (index, model) in task.secondary.iter().enumerate().filter(|(_, model)| preferred.contains(model)) {
         let message = format!("`{model}` is preferred already; `secondary` is for when those cannot serve");
         findings.fault(&at.index(index), message);

@@ -118,6 +118,8 @@ task_types:
 fn removing_a_task_or_a_vendor_takes_along_what_the_built_in_catalogue_says_of_it() {
     let without = good("task_types: {creative: null}").config;
     assert_eq!(without.temperature_policies.len(), 1);
+    let without = good("aliases: {fast: null}").config;
+    assert!(without.default_alias.is_none() && !without.task_types.contains_key("deterministic"));
     let without = good("vendors: {gemini: null}").catalog;
     assert!(without.task_types()["interactive"].secondary.is_empty());
     assert_ne!(without.routing("interactive", ""), &Routing::default());
