@@ -755,11 +755,12 @@ pub struct Candidate {
     /// Why it was left out; empty when it was eligible.
     #[prost(string, tag = "3")]
     pub excluded_reason: ::prost::alloc::string::String,
-    /// Score: the factors by their weights, 0 to 1, times what operator and tenant prefer. Zero where models are tried
-    /// in their listed order.
+    /// Score: the factors by their weights, 0 to 1, times what operator and tenant prefer and what rate limits and
+    /// strikes leave. Zero where models are tried in their listed order.
     #[prost(double, tag = "4")]
     pub score: f64,
-    /// The factors of the score by name, as in `cost`, `latency`, `health`, `quality`, each 0 to 1.
+    /// The factors of the score by name, as in `cost`, `latency`, `health`, `quality`, `quota`, each 0 to 1. What
+    /// multiplies the score as a whole is told where it is not 1: `preference`, 1/64 to 64, and `weight`, 0 to 1.
     #[prost(map = "string, double", tag = "5")]
     pub factors: ::std::collections::HashMap<::prost::alloc::string::String, f64>,
     /// Probability of being drawn first. Of two that are drawn the less busy one is tried first.
@@ -1425,7 +1426,8 @@ pub struct GenerateRequest {
     /// What to do when the first choice fails.
     #[prost(enumeration = "FallbackMode", tag = "30")]
     pub fallback_mode: i32,
-    /// Your id of this request, echoed and used for idempotent accounting. Made up when empty.
+    /// Your id of this request, echoed and used for idempotent accounting. Made up when empty. Chance among candidates
+    /// comes from it, so that a decision can be repeated: give each request its own.
     #[prost(string, tag = "31")]
     pub request_id: ::prost::alloc::string::String,
 }
