@@ -1,0 +1,133 @@
+//! Opening a spool: what the process before left is taken up.
+
+use crate::{
+    OpenError, Options, Spool,
+    confirmed::Confirmed,
+    lock, metrics,
+    reader::Reader,
+    segments::{Scan, Segment},
+    slots::Slots,
+    writer::Writer,
+};
+use prost::Message;
+use signalbox_api::v1::UsageEvent;
+use std::{
+    collections::{HashSet, VecDeque},
+    fs::{self, File, TryLockError},
+    io,
+    path::Path,
+    sync::{Mutex, atomic::AtomicU64},
+    time::SystemTime,
+};
+use tokio::sync::Notify;
+
+impl Spool {
+    /// Opens a spool. Requests that were under way when the process before died are entries from now on, as their drafts
+    /// tell them.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(options: Options) -> Result<Self, OpenError> {
+        let dir = || options.dir.display().to_string();
+        let held = hold(&options.dir).map_err(|error| OpenError::Io { dir: dir(), error })?;
+        let Some(held) = held else { return Err(OpenError::InUse { dir: dir() }) };
+        take_up(options.clone(), held).map_err(|error| OpenError::Io { dir: dir(), error })
+    }
+}
+
+/// Makes the directory and takes its lock; `None` where another process has it.
+fn hold(dir: &Path) -> io::Result<Option<File>> {
+    fs::create_dir_all(dir)?;
+    let file = File::create(dir.join("lock"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn take_up(options: Options, held: File) -> io::Result<Spool> {
+    let dir = options.dir.clone();
+    let (confirmed, safe_until) = Confirmed::open(&dir.join("confirmed"))?;
+    let writer = Writer::open(&dir, safe_until + 1, options.segment_bytes)?;
+    let (slots, drafts, died_at) = Slots::open(&dir.join("open"))?;
+    let drafts: Vec<_> =
+        drafts.iter().filter_map(|draft| UsageEvent::decode(draft.as_slice()).ok()).collect();
+    let (waiting_bytes, told) = waiting(&dir, safe_until, &drafts)?;
+    metrics::max(options.max_bytes);
+    let spool = Spool {
+        reader: Mutex::new(Reader::new(dir, safe_until, 0)),
+        writer: Mutex::new(writer),
+        options,
+        _lock: held,
+        slots,
+        confirmed,
+        refused: Mutex::new(VecDeque::new()),
+        waiting_bytes: AtomicU64::new(waiting_bytes),
+        written: Notify::new(),
+    };
+    let orphans: Vec<_> = drafts.into_iter().filter(|draft| !told.contains(&draft.event_id)).collect();
+    if !orphans.is_empty() {
+        let requests = orphans.len();
+        tracing::warn!(
+            requests,
+            "requests under way when the process before died are accounted for by estimate"
+        );
+    }
+    for mut event in orphans {
+        end(&mut event, died_at);
+        spool.write(event.encode_to_vec());
+    }
+    // Whatever stands here now may have been read by the process before.
+    let seen = spool.written().next - 1;
+    *lock(&spool.reader) = Reader::new(spool.options.dir.clone(), safe_until, seen);
+    spool.slots.clear()?;
+    Ok(spool)
+}
+
+/// A draft becomes an account: it ended when its process was last heard of.
+fn end(event: &mut UsageEvent, died_at: SystemTime) {
+    if event.end_time.is_none() {
+        event.end_time = Some(died_at.into());
+    }
+}
+
+/// Bytes of the entries that are not safe elsewhere, and which of the drafts' events are among all entries: their
+/// process died between closing an account and removing its draft.
+fn waiting(dir: &Path, safe_until: u64, drafts: &[UsageEvent]) -> io::Result<(u64, HashSet<String>)> {
+    let ids: HashSet<_> = drafts.iter().map(|draft| draft.event_id.as_str()).collect();
+    let (mut bytes, mut told) = (0, HashSet::new());
+    for segment in Segment::all(dir)? {
+        let file = segment.open()?;
+        let length = file.metadata()?.len();
+        let mut scan = Scan::new(file, 0, length);
+        let mut position = segment.first;
+        let mut before = 0;
+        while let Some(payload) = scan.next()? {
+            if position > safe_until {
+                bytes += scan.offset() - before;
+            }
+            if !ids.is_empty()
+                && let Ok(event) = UsageEvent::decode(payload.as_slice())
+                && ids.contains(event.event_id.as_str())
+            {
+                told.insert(event.event_id);
+            }
+            before = scan.offset();
+            position += 1;
+        }
+    }
+    Ok((bytes, told))
+}
+
+/// Removes the segments of which every entry is safe elsewhere; the last one stays.
+pub(crate) fn remove_confirmed(dir: &Path, through: u64, last: u64) -> io::Result<()> {
+    let segments = Segment::all(dir)?;
+    for (segment, next) in segments.iter().zip(segments.iter().skip(1)) {
+        if next.first > last || next.first > through + 1 {
+            break;
+        }
+        fs::remove_file(&segment.path)?;
+    }
+    Ok(())
+}
