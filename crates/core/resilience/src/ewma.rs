@@ -37,7 +37,13 @@ impl PeakEwma {
     /// The average now. Without samples it returns to the prior from either side, so that whoever was slow once is
     /// tried again.
     pub fn value(&self, now: Instant) -> Duration {
-        let seconds = self.prior + (self.value - self.prior) * fading(self.silence(now), FORGET);
+        self.value_towards(Duration::try_from_secs_f64(self.prior).unwrap_or(Duration::MAX), now)
+    }
+
+    /// As [`Self::value`], returning to what is known to be usual by now in place of the prior.
+    pub fn value_towards(&self, usual: Duration, now: Instant) -> Duration {
+        let usual = usual.as_secs_f64();
+        let seconds = usual + (self.value - usual) * fading(self.silence(now), FORGET);
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
@@ -88,6 +94,16 @@ mod tests {
             ewma.observe(Duration::from_millis(200), at(step));
         }
         assert!(ewma.value(at(5000)) < Duration::from_millis(205));
+    }
+
+    #[test]
+    fn in_silence_it_returns_to_what_is_usual() {
+        let start = Instant::now();
+        let mut ewma = PeakEwma::new(SECOND, start);
+        ewma.observe(SECOND * 2, start);
+        let usual = SECOND / 10;
+        assert_eq!(ewma.value_towards(usual, start), SECOND * 2);
+        assert!(ewma.value_towards(usual, start + FORGET * 10) < usual * 2);
     }
 
     proptest! {

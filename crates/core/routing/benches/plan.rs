@@ -79,7 +79,7 @@ fn candidate<'a>(model: &'a ModelRef, facts: &'a ModelFacts, salt: u32) -> Candi
         health,
         quality: Quality { prior: Some(0.9), passed: health },
         quota_left: Some(f64::from(vary(100)) / 100.0),
-        load: Load { peak: Some(micros(30_000)), in_flight: vary(20), capacity: 50 },
+        load: Load { peak: Some(micros(30_000)), in_flight: vary(20) },
         ..Candidate::new(offer)
     }
 }

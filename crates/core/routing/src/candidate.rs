@@ -209,32 +209,18 @@ fn percent(share: f64) -> u8 {
 }
 
 /// How busy a model is, as seen from here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Load {
-    /// Peak-sensitive moving average of the time per expected token; `None` before the first call, and the expected
-    /// latency stands in for it.
+    /// Peak-sensitive moving average of the time per expected token; `None` before the first call.
     pub peak: Option<Duration>,
     /// Calls under way.
     pub in_flight: u32,
-    /// Calls it takes at a time.
-    pub capacity: u32,
-}
-
-impl Default for Load {
-    fn default() -> Self {
-        Self { peak: None, in_flight: 0, capacity: 1 }
-    }
 }
 
 impl Load {
-    /// How long one more call would take, for comparison: `peak x (in flight + 1) / capacity`.
-    pub(crate) fn pressure(&self, expected_per_token: f64) -> f64 {
-        let peak = self.peak.map_or(expected_per_token, |peak| peak.as_secs_f64());
-        peak * self.crowd()
-    }
-
-    /// Calls under way and one more, for each that it takes at a time.
-    pub(crate) fn crowd(&self) -> f64 {
-        (f64::from(self.in_flight) + 1.0) / f64::from(self.capacity.max(1))
+    /// How many times as slow as expected it is just now. To be faster says nothing, and neither does silence: 1.
+    pub(crate) fn slowness(&self, expected_per_token: f64) -> f64 {
+        let peak = self.peak.map_or(0.0, |peak| peak.as_secs_f64());
+        (peak / expected_per_token.max(f64::MIN_POSITIVE)).clamp(1.0, 1e6)
     }
 }

@@ -67,6 +67,7 @@ impl Selection {
             let least = if rating.healthy { explore } else { 0.0 };
             rating.draw_probability = least + (1.0 - explored) * rating.draw_probability / sum;
         }
+        weigh_pressure(verdicts);
     }
 
     /// The indices drawn, the one to try first ahead; `second` is the other one.
@@ -92,12 +93,27 @@ pub struct Drawn {
     pub passed_over: Option<usize>,
 }
 
-/// Whether one is less busy than another. One that was never called is compared by its calls under way alone: a guess
-/// at its speed would keep it from ever being tried.
+/// Weighs how busy each is against its part of the calls under way: that of its probability times its pace, since who
+/// takes twice as long has twice as many under way at the same rate.
+///
+/// Compared without it, load would undo the score: the fastest would be run to for its few calls under way, however
+/// dear it is. In simulation it got twice the calls of its probability; with it, every vendor gets its own share.
+fn weigh_pressure(verdicts: &mut [Verdict]) {
+    let part = |rating: &Rating| rating.draw_probability * rating.per_token;
+    let (mut under_way, mut parts) = (0.0, 0.0);
+    for rating in competing(verdicts) {
+        under_way += rating.in_flight;
+        parts += part(rating);
+    }
+    for rating in competing(verdicts) {
+        let due = if parts > 0.0 { under_way * part(rating) / parts } else { 0.0 };
+        rating.pressure = rating.slowness * (rating.in_flight + 1.0) / (due + 1.0);
+    }
+}
+
 fn is_freer(verdicts: &[Verdict], one: usize, other: usize) -> bool {
-    let rating = |index: usize| verdicts.get(index).and_then(Verdict::rating);
-    let (Some(one), Some(other)) = (rating(one), rating(other)) else { return false };
-    if one.measured && other.measured { one.pressure < other.pressure } else { one.crowd < other.crowd }
+    let pressure = |index: usize| Some(verdicts.get(index)?.rating()?.pressure);
+    pressure(one) < pressure(other)
 }
 
 fn competing(verdicts: &mut [Verdict]) -> impl Iterator<Item = &mut Rating> {

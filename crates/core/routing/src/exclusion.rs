@@ -134,7 +134,12 @@ impl fmt::Display for Exclusion {
             }
             Self::HeldBack(left) => write!(f, "its vendor asked to wait {:.1} s more", left.as_secs_f64()),
             Self::Refused(Refused { reason, left }) => {
-                write!(f, "its vendor refuses us ({}), tried again in {:.1} s", reason.name(), left.as_secs_f64())
+                write!(
+                    f,
+                    "its vendor refuses us ({}), tried again in {:.1} s",
+                    reason.name(),
+                    left.as_secs_f64()
+                )
             }
             Self::BreakerOpen(left) => {
                 write!(f, "failed too often, tried again in {:.1} s", left.as_secs_f64())

@@ -56,12 +56,14 @@ pub struct Rating {
     pub draw_probability: f64,
     /// Logarithm of the score: tells candidates apart whose score is too small for a float.
     pub(crate) ln_score: f64,
-    /// How busy it is, for comparison.
+    /// How busy it is for its part of the traffic, for comparison.
     pub(crate) pressure: f64,
-    /// Calls under way for each it takes at a time: all that is known of one that was never called.
-    pub(crate) crowd: f64,
-    /// Whether it was called before, so that `pressure` is measured.
-    pub(crate) measured: bool,
+    /// Seconds that a token is expected to take.
+    pub(crate) per_token: f64,
+    /// How many times as slow as expected it is just now, at least 1.
+    pub(crate) slowness: f64,
+    /// Calls under way.
+    pub(crate) in_flight: f64,
     /// Well enough to be explored.
     pub(crate) healthy: bool,
     /// When its turn comes.
@@ -109,6 +111,7 @@ impl<'a> Scorer<'a> {
         };
         let power = preference(candidate.priority) + preference(candidate.preference);
         let weight = if self.weights == Weights::NONE { 1.0 } else { what_is_left(candidate.weight) };
+        let per_token = expected.seconds / wish.tokens;
         let ln_score = power * LN_2 + weight.ln() + self.ln_mean(&factors, expected.ln_factor);
         Rating {
             factors,
@@ -117,9 +120,10 @@ impl<'a> Scorer<'a> {
             score: ln_score.exp(),
             draw_probability: 0.0,
             ln_score,
-            pressure: candidate.load.pressure(expected.seconds / wish.tokens),
-            crowd: candidate.load.crowd(),
-            measured: candidate.load.peak.is_some(),
+            pressure: 0.0,
+            per_token,
+            slowness: candidate.load.slowness(per_token),
+            in_flight: f64::from(candidate.load.in_flight),
             healthy: health >= 0.5,
             standing: candidate.offer.standing,
             competes: false,

@@ -312,16 +312,17 @@ fn a_recovering_model_is_let_through_by_its_share_and_its_past_is_not_held_again
 
 #[test]
 fn the_busier_of_the_two_drawn_is_the_first_fallback() {
-    let busy = |in_flight, capacity, peak| Candidate {
-        load: Load { in_flight, capacity, peak: Some(Duration::from_millis(peak)) },
+    let busy = |in_flight, peak| Candidate {
+        load: Load { in_flight, peak: Some(Duration::from_millis(peak)) },
+        latency: taking(20),
         ..candidate()
     };
     let first =
         |candidates: &[Candidate<'_>]| plan(&demand(), candidates, &Rules::default(), 3, || 0.0).order[0];
-    assert_eq!(first(&[busy(9, 10, 20), busy(3, 10, 20)]), 1, "fewer calls under way");
-    assert_eq!(first(&[busy(9, 10, 20), busy(9, 40, 20)]), 1, "more room");
-    assert_eq!(first(&[busy(9, 10, 20), busy(9, 10, 10)]), 1, "quicker");
-    assert_eq!(first(&[busy(9, 10, 20), busy(9, 10, 20)]), 0, "no difference");
+    assert_eq!(first(&[busy(9, 20), busy(3, 20)]), 1, "fewer calls under way");
+    assert_eq!(first(&[busy(9, 200), busy(9, 100)]), 1, "not as slow as the other is just now");
+    assert_eq!(first(&[busy(9, 2), busy(9, 1)]), 0, "both faster than they were expected");
+    assert_eq!(first(&[busy(9, 20), busy(9, 20)]), 0, "no difference");
 }
 
 #[test]

@@ -56,8 +56,7 @@ fn breaker() -> impl Strategy<Value = Breaker> {
 }
 
 fn load() -> impl Strategy<Value = Load> {
-    (proptest::option::of(duration()), any::<u32>(), any::<u32>())
-        .prop_map(|(peak, in_flight, capacity)| Load { peak, in_flight, capacity })
+    (proptest::option::of(duration()), any::<u32>()).prop_map(|(peak, in_flight)| Load { peak, in_flight })
 }
 
 fn any_offer() -> impl Strategy<Value = Offer<'static>> {
