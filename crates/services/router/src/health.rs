@@ -112,7 +112,9 @@ impl SharedHealth {
         self.0.fleet.describe(model, candidate, now);
         let Some(model) = self.known(model) else { return };
         candidate.load.in_flight = model.in_flight.load(Ordering::Relaxed);
-        candidate.load.peak = Some(lock(&model.seen).load.value(now));
+        let seen = candidate.latency.observed;
+        let usual = if seen.samples > 0.0 { seen.p50 } else { PRIOR_PER_TOKEN };
+        candidate.load.peak = Some(lock(&model.seen).load.value_towards(usual, now));
     }
 
     /// Starts a call to a model. `None` when its breaker lets no call through now.
