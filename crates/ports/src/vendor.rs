@@ -61,8 +61,8 @@ pub trait VendorApi: Send + Sync + std::fmt::Debug {
     /// Prompt tokens by the vendor's own count; `None` where it has no such endpoint.
     async fn count_tokens(&self, target: VendorTarget<'_>, prompt: &Prompt) -> Result<Option<u64>, Failure>;
 
-    /// What it would mean if the vendor answered with this HTTP status and text. Nobody is called: it is for drills.
-    fn failure_of(&self, status: u16, text: &str) -> Failure;
+    /// What it would mean if the vendor answered with this HTTP status and no word. Nobody is called: it is for drills.
+    fn failure_of(&self, status: u16) -> Failure;
 
     /// Whether this is a simulated vendor.
     fn simulated(&self) -> bool;

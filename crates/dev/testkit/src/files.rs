@@ -52,7 +52,7 @@ fn replace(path: &Path, text: &str) {
 }
 
 /// Lays `over` over `base`: objects merge by key, anything else is replaced.
-pub(crate) fn merge(base: &mut Value, over: Value) {
+pub fn merge(base: &mut Value, over: Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {
             for (key, value) in over {

@@ -15,19 +15,23 @@ pub mod refusal;
 mod deployment;
 mod files;
 mod http;
-
+mod nats;
 mod process;
 mod signalbox;
+mod vendorsim;
 mod wait;
 mod workspace;
 mod world;
 
 pub use deployment::{Deployment, Topology};
+pub use files::merge;
 pub use http::get;
+pub use nats::NatsServer;
 pub use signalbox::{Client, Options, Signalbox};
+pub use vendorsim::Vendorsim;
 pub use wait::{eventually, eventually_some};
 pub use workspace::{built, tool, workspace};
-pub use world::{KEYS, World, at_simulator};
+pub use world::{KEYS, World, at_simulator, at_vendors};
 
 /// Makes two tests of every body, an `async fn(Topology)`: one with all roles in one process, one with each role in
 /// processes of its own.

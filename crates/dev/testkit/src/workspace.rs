@@ -12,9 +12,11 @@ pub fn workspace() -> &'static Path {
 ///
 /// Cargo builds programs for the tests of their own crate only, so whoever runs these tests builds them before.
 pub fn built(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap_or_default();
-    // target/PROFILE/deps/TEST
-    let program = test.ancestors().nth(2).map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    let own = std::env::current_exe().unwrap_or_default();
+    // target/PROFILE/deps/TEST or target/PROFILE/PROGRAM
+    let beside = own.parent().unwrap_or(&own);
+    let folder = if beside.ends_with("deps") { beside.parent().unwrap_or(beside) } else { beside };
+    let program = folder.join(name);
     assert!(
         program.is_file(),
         "{} is missing: run `cargo build --bins` (`make test` does) before these tests",

@@ -3,6 +3,7 @@
 use crate::{Client, Deployment, Topology, files::merge};
 use serde_json::{Value, json};
 use signalbox_vendorsim::{Fault, Match, RecordedRequest, Simulator, Times, Vendor};
+use std::net::SocketAddr;
 
 /// Keys of all vendors, as the environment of a process.
 pub const KEYS: [(&str, &str); 5] = [
@@ -72,16 +73,20 @@ impl World {
 
 /// The configuration that leads to a simulator. Tests count calls, so nobody is called who was not asked for.
 pub fn at_simulator(simulator: &Simulator) -> Value {
-    let at = |vendor: &str| json!({"base_url": simulator.base_url(vendor)});
-    json!({
-        "heartbeat": {"enabled": false},
-        "vendors": {
-            "openai": at("openai"),
-            "anthropic": at("anthropic"),
-            "gemini": at("gemini"),
-            "xai": at("xai"),
-            "ollama": at("ollama"),
-            "local": at("compatible"),
-        },
-    })
+    let mut config = at_vendors(simulator.addr());
+    merge(&mut config, json!({"heartbeat": {"enabled": false}}));
+    config
+}
+
+/// The configuration that leads to simulated vendors at an address.
+pub fn at_vendors(address: SocketAddr) -> Value {
+    let at = |vendor: &str| json!({"base_url": format!("http://{address}/{vendor}")});
+    json!({"vendors": {
+        "openai": at("openai"),
+        "anthropic": at("anthropic"),
+        "gemini": at("gemini"),
+        "xai": at("xai"),
+        "ollama": at("ollama"),
+        "local": at("compatible"),
+    }})
 }

@@ -22,7 +22,7 @@ use std::{
 use stream::FaultyStream;
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// Told in the vendor's place, so that whoever reads of it is not misled.
+/// Told with every failure, so that whoever reads of it is not misled.
 const ON_PURPOSE: &str = "made on purpose by a drill";
 
 /// A fault that is done to a call, and whether the call has reached the vendor in spite of it.
@@ -66,7 +66,11 @@ impl FaultyVendor {
     /// Fails where the vendor is not to be called.
     fn refuse(&self) -> Result<(), Failure> {
         match self.injected.fault {
-            DrillFault::Status(status) => Err(self.vendor.failure_of(status, ON_PURPOSE)),
+            DrillFault::Status(status) => {
+                let mut failure = self.vendor.failure_of(status);
+                failure.message = format!("{}, {ON_PURPOSE}", failure.message);
+                Err(failure)
+            }
             _ => Ok(()),
         }
     }
@@ -170,8 +174,8 @@ impl VendorApi for FaultyVendor {
         self.vendor.count_tokens(target, prompt).await
     }
 
-    fn failure_of(&self, status: u16, text: &str) -> Failure {
-        self.vendor.failure_of(status, text)
+    fn failure_of(&self, status: u16) -> Failure {
+        self.vendor.failure_of(status)
     }
 
     fn simulated(&self) -> bool {

@@ -183,9 +183,9 @@ impl VendorApi for HttpVendor {
         self.codec.decode_count_tokens(body.as_slice()).map(Some).map_err(|failure| origin.sign(failure))
     }
 
-    fn failure_of(&self, status: u16, text: &str) -> Failure {
+    fn failure_of(&self, status: u16) -> Failure {
         let head = ResponseHead { status, headers: &HeaderMap::new(), now: wall_clock() };
-        let mut failure = self.codec.decode_failure(head, text.as_bytes());
+        let mut failure = self.codec.decode_failure(head, &[]);
         failure.vendor_status.get_or_insert(status);
         failure
     }

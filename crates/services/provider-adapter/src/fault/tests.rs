@@ -60,8 +60,8 @@ impl VendorApi for Well {
         Ok(None)
     }
 
-    fn failure_of(&self, status: u16, text: &str) -> Failure {
-        Failure { vendor_status: Some(status), ..Failure::new(ErrorReason::VendorError, text) }
+    fn failure_of(&self, status: u16) -> Failure {
+        Failure::new(ErrorReason::VendorError, format!("status {status}"))
     }
 
     fn simulated(&self) -> bool {
