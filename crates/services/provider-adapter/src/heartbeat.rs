@@ -30,8 +30,8 @@ use tokio::{
 
 /// How often is looked who is due.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Two adapters in line step in at least so far apart: news of the first one's call takes a quarter of a second.
-const SHORTEST_STEP: Duration = Duration::from_secs(1);
+/// Two adapters in line step in at least so far apart: news of the first one's call takes a second and a quarter.
+const SHORTEST_STEP: Duration = Duration::from_secs(2);
 
 /// The heartbeats of one process.
 #[derive(Debug)]
