@@ -56,6 +56,11 @@ test-sdk: test-build ## The vendors' own SDKs against the simulated vendors
 test-tools:
 	@tools/install.sh gate realllm
 
+.PHONY: drill
+drill: ## The monthly drill: a random vendor fails in three ways under load (DRILL_SEED, DRILL_SECONDS, DRILL_RATE)
+	cargo build --locked --package signalbox --package signalbox-vendorsim --package signalbox-testkit --bins
+	target/debug/drill
+
 .PHONY: fuzz
 fuzz: ## Fuzz the parsers of foreign bytes (FUZZ_SECONDS each, default 60)
 	fuzz/run.sh $(FUZZ_SECONDS)
