@@ -71,8 +71,9 @@ impl Verdict {
 
 /// Plans the attempts of a request: at most `most` candidates. The chosen one is drawn among the preferred and comes
 /// first; the others follow by score, all preferred ones before the secondary ones, and the last resorts at the end.
-/// Where nobody is preferred, those whose turn comes next are drawn among. The first last resort keeps a place when
-/// a list of two or more is cut.
+/// Where nobody is preferred, those whose turn comes next are drawn among. When a list of two or more is cut, the first
+/// last resort keeps a place; where there is none, the first of a second vendor does, since a vendor often fails with
+/// all its models.
 ///
 /// `unit` gives numbers from 0 up to 1, evenly spread: one for each recovering candidate, then two for the draw. The
 /// same numbers give the same plan.
@@ -96,7 +97,7 @@ pub fn plan(
     if let Some(position) = drawn.and_then(|drawn| order.iter().position(|index| *index == drawn.kept)) {
         order.get_mut(..=position).unwrap_or_default().rotate_right(1);
     }
-    cut(&mut order, most, &verdicts);
+    cut(&mut order, most, &verdicts, candidates);
     Plan { order, verdicts, drawn, weights, ceiling_missed }
 }
 
@@ -173,13 +174,16 @@ fn better(verdicts: &[Verdict], one: usize, other: usize) -> Ordering {
     standing.cmp(&other_standing).then(other_score.total_cmp(&score)).then(one.cmp(&other))
 }
 
-fn cut(order: &mut Vec<usize>, most: usize, verdicts: &[Verdict]) {
+fn cut(order: &mut Vec<usize>, most: usize, verdicts: &[Verdict], candidates: &[Candidate<'_>]) {
     let is_last_resort = |index: &usize| {
         let rating = verdicts.get(*index).and_then(Verdict::rating);
         rating.is_some_and(|rating| rating.standing == Standing::LastResort)
     };
-    let saved = order.iter().position(is_last_resort).filter(|position| most > 1 && *position >= most);
-    if let Some(saved) = saved {
+    let vendor = |index: usize| candidates.get(index).map(|candidate| &*candidate.offer.model.vendor);
+    let first = order.first().copied().and_then(vendor);
+    let is_elsewhere = |index: &usize| vendor(*index) != first;
+    let saved = order.iter().position(is_last_resort).or_else(|| order.iter().position(is_elsewhere));
+    if let Some(saved) = saved.filter(|position| most > 1 && *position >= most) {
         order.swap(most - 1, saved);
     }
     order.truncate(most);

@@ -148,6 +148,18 @@ fn without_a_reference_the_median_of_the_known_costs_is_half_the_factor() {
 }
 
 #[test]
+fn a_list_that_is_cut_keeps_one_of_a_second_vendor() {
+    let elsewhere = ModelRef::new("b", "m");
+    let bad = Candidate { cost: euros(0.1), ..candidate() };
+    let other = Candidate { offer: Offer { model: &elsewhere, ..offer() }, cost: euros(1.0), ..candidate() };
+    let candidates = [candidate(), bad, bad, bad, other];
+    let cut_to = |most| plan(&demand(), &candidates, &BEST, most, || 0.0).order;
+    assert_eq!(cut_to(usize::MAX), [0, 1, 2, 3, 4]);
+    assert_eq!(cut_to(3), [0, 1, 4]);
+    assert_eq!(cut_to(1), [0]);
+}
+
+#[test]
 fn the_last_resort_comes_last_and_stays_when_the_list_is_cut() {
     let bad = Candidate { latency: taking(4_000), ..candidate() };
     let candidates = [last_resort(), bad, candidate(), bad];
