@@ -60,7 +60,7 @@ fn drop_overruled_models(
         task.alias = None;
     }
     let alias = task.alias_or(default_alias).and_then(|name| aliases.get(name));
-    let preferred = task.targets.as_ref().or(alias.map(|alias| &alias.targets));
+    let preferred = task.targets.as_ref().or_else(|| alias.map(|alias| &alias.targets));
     if built_in(&at.key("secondary")) {
         task.secondary.retain(|model| !preferred.is_some_and(|preferred| preferred.contains(model)));
     }

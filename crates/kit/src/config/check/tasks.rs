@@ -36,7 +36,7 @@ fn check_models(targets: &Targets<'_>, task: &TaskTypeConfig, at: &Cursor<'_>, f
     let at = at.key("secondary");
     targets.check(&task.secondary, &at, findings);
     let alias = task.alias_or(config.default_alias.as_deref()).and_then(|name| config.aliases.get(name));
-    let preferred = task.targets.as_ref().or(alias.map(|alias| &alias.targets));
+    let preferred = task.targets.as_ref().or_else(|| alias.map(|alias| &alias.targets));
     let preferred = preferred.map(Vec::as_slice).unwrap_or_default();
     for (index, model) in task.secondary.iter().enumerate().filter(|(_, model)| preferred.contains(model)) {
         let message = format!("`{model}` is preferred already; `secondary` is for when those cannot serve");
