@@ -91,19 +91,30 @@ async fn data_goes_only_where_the_tenants_policy_lets_it(topology: Topology) {
 }
 
 async fn embeddings_obey_the_tenants_rules(topology: Topology) {
-    let world = World::start(topology, json!({"tenants": {"daily": {"deny": ["openai/*"]}}})).await;
-    for model in ["openai/text-embedding-3-small", ""] {
-        let asked = EmbedRequest {
-            tenant_id: "daily".into(),
-            model: model.into(),
-            inputs: vec!["Hello".into()],
-            ..Default::default()
-        };
-        match world.client().embed(asked).await {
-            Ok(answer) => assert_ne!(answer.into_inner().route.unwrap().vendor, "openai"),
-            Err(status) => assert_eq!(status.code(), Code::PermissionDenied, "{status:?}"),
-        }
+    let world = World::start(
+        topology,
+        json!({
+            "aliases": {
+                "vectors": {"targets": ["openai/text-embedding-3-small"]},
+                "either": {"targets": ["openai/text-embedding-3-small", "gemini/gemini-embedding-2"]},
+            },
+            "tenants": {"daily": {"deny": ["openai/*"]}},
+        }),
+    )
+    .await;
+    let embed = |model: &str| {
+        let (tenant_id, inputs) = ("daily".to_owned(), vec!["Hello".to_owned()]);
+        let asked = EmbedRequest { tenant_id, model: model.to_owned(), inputs, ..Default::default() };
+        let mut client = world.client();
+        async move { client.embed(asked).await }
+    };
+    for denied in ["openai/text-embedding-3-small", "vectors"] {
+        let refused = Refusal::from(embed(denied).await.unwrap_err());
+        assert_eq!((refused.code, refused.reason), (Code::PermissionDenied, "PERMISSION_DENIED"));
+        assert!(refused.message.contains("openai/text-embedding-3-small"), "{refused:?}");
+        assert!(refused.message.contains("deny list"), "{refused:?}");
     }
+    assert_eq!(embed("either").await.unwrap().into_inner().route.unwrap().vendor, "gemini");
     assert!(world.calls(Vendor::Openai).is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! A request as it comes in: checked, named, and with its task's defaults.
 
 use signalbox_api::{convert, v1};
-use signalbox_kit::catalog::{Catalog, Hedge};
+use signalbox_kit::catalog::{Catalog, Hedge, TaskType};
 use signalbox_quality::check_schema;
 use signalbox_types::{ErrorReason, Failure, GenerateRequest, Lane, Money, ResponseFormat, Tier};
 use std::time::Duration;
@@ -61,35 +61,40 @@ pub(crate) fn admit(
     if let Some(task) = catalog.task_for(&request).filter(|_| task_found).map(str::to_owned) {
         request.task_type = task;
     }
-    let (mut attempt_timeout, mut first_content_timeout) = (None, None);
-    let (mut hedge, mut max_invalid_retries) = (None, 1);
-    if let Some(task) = catalog.task_type(&request.task_type)? {
+    let mut admitted = Admitted {
+        task_found: task_found && !request.task_type.is_empty(),
+        request,
+        budget: BudgetState::default(),
+        deadline: None,
+        attempt_timeout: None,
+        first_content_timeout: None,
+        hedge: None,
+        max_invalid_retries: 1,
+    };
+    if let Some(task) = catalog.task_type(&admitted.request.task_type)? {
+        admitted.apply(task);
+    }
+    let transport = grpc_timeout.map(|timeout| timeout.saturating_sub(HEAD_START.min(timeout / 4)));
+    let timeout = [transport, admitted.request.timeout].into_iter().flatten().min();
+    admitted.deadline = timeout.and_then(|timeout| now.checked_add(timeout));
+    Ok(admitted)
+}
+
+impl Admitted {
+    /// What the task type says where the request says nothing.
+    fn apply(&mut self, task: &TaskType) {
+        let request = &mut self.request;
         let prompt = &mut request.prompt;
         prompt.sampling.temperature = prompt.sampling.temperature.or(task.temperature);
         prompt.max_output_tokens = prompt.max_output_tokens.or(task.max_output_tokens);
         prompt.reasoning_effort = prompt.reasoning_effort.or(task.reasoning_effort);
         request.required_capabilities = request.required_capabilities.union(task.required_capabilities);
         request.timeout = request.timeout.or(task.timeout);
-        attempt_timeout = task.attempt_timeout;
-        first_content_timeout = task.first_byte_timeout;
-        hedge = task.hedge;
-        max_invalid_retries = task.max_invalid_retries.unwrap_or(max_invalid_retries);
+        self.attempt_timeout = task.attempt_timeout;
+        self.first_content_timeout = task.first_byte_timeout;
+        self.hedge = task.hedge;
+        self.max_invalid_retries = task.max_invalid_retries.unwrap_or(self.max_invalid_retries);
     }
-    let transport = grpc_timeout.map(|timeout| timeout.saturating_sub(HEAD_START.min(timeout / 4)));
-    let timeout = [transport, request.timeout].into_iter().flatten().min();
-    let deadline = timeout.and_then(|timeout| now.checked_add(timeout));
-    let task_found = task_found && !request.task_type.is_empty();
-    let budget = BudgetState::default();
-    Ok(Admitted {
-        request,
-        task_found,
-        budget,
-        deadline,
-        attempt_timeout,
-        first_content_timeout,
-        hedge,
-        max_invalid_retries,
-    })
 }
 
 fn check_schemas(request: &GenerateRequest) -> Result<(), Failure> {

@@ -133,7 +133,7 @@ fn request(
     request
 }
 
-/// The first target that is configured and served; it must be an embedding model. To look further for one would let
+/// The first target that is configured, served and open to the tenant; it must be an embedding model. To look further for one would let
 /// the wrong name lead to some model, and vectors of different models cannot be compared.
 fn choose(
     dependencies: &Dependencies,
@@ -147,22 +147,27 @@ fn choose(
     };
     let day = Day::of(dependencies.clock.now());
     let targets = catalog.resolve(&selector, "", tenant, day)?;
+    let served = |target: &&ModelRef| dependencies.vendors.has(&target.vendor) && catalog.served(target, day);
+    let known = |target| Some((target, catalog.model(target)?));
+    let mut served = targets.preferred.iter().filter(served).filter_map(known);
     let access = catalog.tenant(tenant).access();
-    let usable = |target: &&ModelRef| {
-        let permitted = |known: &CatalogModel| access.exclusion(target, &known.labels).is_none();
-        dependencies.vendors.has(&target.vendor)
-            && catalog.served(target, day)
-            && catalog.model(target).is_some_and(permitted)
+    let denied = |(target, known): &(&ModelRef, &CatalogModel)| access.exclusion(target, &known.labels);
+    let Some((first, known)) = served.clone().find(|target| denied(target).is_none()) else {
+        let told = served.by_ref().filter_map(|target| Some(format!("{} {}", target.0, denied(&target)?)));
+        return Err(nobody(&selector, &told.collect::<Vec<_>>()));
     };
-    let refused = |problem: String| Failure::new(ErrorReason::NoCapableModel, problem);
-    let first = targets.preferred.iter().find(usable).ok_or_else(|| {
-        refused(format!(
-            "`{selector}` leads to no model whose vendor is configured and that the tenant may use"
-        ))
-    })?;
-    let embeds = |known: &CatalogModel| known.facts.capabilities.has(Capability::Embeddings);
-    if catalog.model(first).is_some_and(embeds) {
+    if known.facts.capabilities.has(Capability::Embeddings) {
         return Ok(first.clone());
     }
-    Err(refused(format!("`{selector}` leads to {first}, which lacks embeddings; try `{DEFAULT_ALIAS}`")))
+    let message = format!("`{selector}` leads to {first}, which lacks embeddings; try `{DEFAULT_ALIAS}`");
+    Err(Failure::new(ErrorReason::NoCapableModel, message))
+}
+
+fn nobody(selector: &ModelSelector, denied: &[String]) -> Failure {
+    if denied.is_empty() {
+        let message = format!("`{selector}` leads to no model whose vendor is configured");
+        return Failure::new(ErrorReason::NoCapableModel, message);
+    }
+    let message = format!("`{selector}` leads to no model that the tenant may use: {}", denied.join("; "));
+    Failure::new(ErrorReason::PermissionDenied, message)
 }
