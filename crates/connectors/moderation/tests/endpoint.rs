@@ -1,5 +1,7 @@
 //! The moderation client against the simulated endpoint.
 
+#![expect(clippy::unwrap_used, reason = "a panic is the failure message of a test")]
+
 use signalbox_moderation::HttpModerator;
 use signalbox_ports::{ModerationEndpoint, Moderator};
 use signalbox_vendorsim::{Fault, Match, Simulator, Times, Vendor};

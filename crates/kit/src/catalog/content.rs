@@ -83,7 +83,7 @@ impl From<&ModerationConfig> for Moderation {
         Self {
             url: config.url.trim_end_matches('/').to_owned(),
             model: config.model.clone(),
-            categories: config.categories.clone(),
+            categories: config.categories.iter().map(|(name, least)| (name.clone(), least.0)).collect(),
             timeout: config.timeout.0,
             action: config.action.into(),
             fails_closed: config.on_error == OnErrorConfig::Block,

@@ -1,6 +1,7 @@
 //! The file's section about content: what is looked for in prompts and answers, and what is done about it.
 
 use super::{
+    numbers::Share,
     values::{HumanDuration, url_schema},
     vendors::KeySource,
     words,
@@ -83,8 +84,7 @@ pub struct ModerationConfig {
     #[schemars(length(min = 1))]
     pub model: String,
     /// Categories that count, each with the score from which it does. Where left out, what the endpoint flags counts.
-    #[schemars(inner(range(min = 0, max = 1)))]
-    pub categories: BTreeMap<String, f64>,
+    pub categories: BTreeMap<String, Share>,
     /// How long to wait for it.
     pub timeout: HumanDuration,
     /// What it judges; both where left out.

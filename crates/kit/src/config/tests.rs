@@ -2,6 +2,7 @@ use super::*;
 use signalbox_pricing::Day;
 use std::path::Path;
 
+mod content;
 mod errors;
 mod health;
 mod merging;
@@ -9,6 +10,7 @@ mod properties;
 mod published;
 mod reloads;
 mod routing;
+mod slow_stream;
 mod tasks;
 mod tenants;
 

@@ -46,7 +46,7 @@ fn check_policy(policy: &ContentPolicyConfig, at: &Cursor<'_>, findings: &mut Fi
     if sound && let Err(invalid) = policy.compiled() {
         let at = at.key("rules").index(invalid.rule);
         let by = policy.rules.get(invalid.rule).and_then(|rule| rule.looks_by().first().copied());
-        findings.fault(&by.map_or(at.clone(), |by| at.key(by)), invalid.message);
+        findings.fault(&by.map_or_else(|| at.clone(), |by| at.key(by)), invalid.message);
     }
     if let Some(moderation) = &policy.moderation {
         check_moderation(moderation, &at.key("moderation"), findings);
