@@ -61,7 +61,7 @@ impl Tally {
 
     async fn call(&self, world: &World, n: usize) {
         let wanted = request("one", &prompt(n));
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             match ask(&mut world.client(), Mode::Unary, wanted).await {
                 Ok(answer) => self.answered(n, &answer),
                 Err(status) => self.lost.borrow_mut().push(format!("{n}: {status:?}")),

@@ -1,18 +1,23 @@
 //! One request's attempts: call, judge, retry or switch.
 
+mod hedge;
+mod verdict;
+
+pub(crate) use hedge::{Hedges, first_content};
+
 use crate::{
     admission::Admitted,
     content::Content,
     drills::Exposure,
     gate::Gate,
     health::{Passage, Took},
-    hedge::{Hedges, Hedging},
     metrics,
     plan::{Choice, Planned},
     route::{RouteLog, Served},
     service::Dependencies,
     trace,
 };
+use hedge::Hedging;
 use signalbox_api::{convert, status, v1};
 use signalbox_kit::{catalog::Catalog, hop, telemetry::trace::Span};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome, Reconnect};
@@ -24,21 +29,21 @@ use v1::attempt::Cause;
 
 /// The attempts of one request, up to the end of its answer.
 pub(crate) struct Run {
-    pub(crate) dependencies: Dependencies,
+    dependencies: Dependencies,
     /// Never empty.
     candidates: Vec<Choice>,
-    pub(crate) attempts: Attempts,
+    attempts: Attempts,
     reconnect: Reconnect,
     /// The request for the next hop.
-    pub(crate) wire: v1::GenerateRequest,
-    pub(crate) lane: Lane,
-    pub(crate) prompt_tokens: u64,
+    wire: v1::GenerateRequest,
+    lane: Lane,
+    prompt_tokens: u64,
     deadline: Option<Instant>,
     attempt_timeout: Option<Duration>,
     pub(crate) first_content_timeout: Option<Duration>,
     span: Span,
-    pub(crate) attempt: Attempt,
-    pub(crate) hedging: Option<Hedging>,
+    attempt: Attempt,
+    hedging: Option<Hedging>,
     past_breakers: bool,
     gate: Option<Gate>,
     /// Where the tenant has a policy that looks at answers.
@@ -51,18 +56,18 @@ pub(crate) struct Run {
 }
 
 /// An attempt that is due or under way.
-pub(crate) struct Attempt {
+struct Attempt {
     /// Index into the candidates.
-    pub(crate) candidate: usize,
-    pub(crate) cause: Cause,
-    pub(crate) started: Instant,
+    candidate: usize,
+    cause: Cause,
+    started: Instant,
     /// While it is under way. Dropped with it, it says nothing of the model.
-    pub(crate) passage: Option<Passage>,
+    passage: Option<Passage>,
 }
 
 impl Attempt {
     /// The attempt as it ends; what stays is no longer under way.
-    pub(crate) fn end(&mut self) -> Self {
+    fn end(&mut self) -> Self {
         Self { passage: self.passage.take(), ..*self }
     }
 }
@@ -145,7 +150,7 @@ impl Run {
     }
 
     /// The call of a candidate.
-    pub(crate) fn request(&mut self, candidate: usize) -> Request<v1::InvokeModelRequest> {
+    fn request(&mut self, candidate: usize) -> Request<v1::InvokeModelRequest> {
         let target = self.choice(candidate).map(|Choice { model, .. }| v1::Target {
             vendor: model.vendor.to_string(),
             model: model.model.to_string(),
@@ -187,7 +192,7 @@ impl Run {
         }
     }
 
-    pub(crate) fn choice(&self, candidate: usize) -> Option<&Choice> {
+    fn choice(&self, candidate: usize) -> Option<&Choice> {
         self.candidates.get(candidate)
     }
 
@@ -217,22 +222,6 @@ impl Run {
         Ok(self)
     }
 
-    /// An answer failed the gate: another model gets a chance where that can help, then the caller is told.
-    pub(crate) async fn after_invalid(
-        mut self,
-        failure: Failure,
-        finish: v1::FinishReason,
-        facts: v1::CallFacts,
-    ) -> Result<Self, Status> {
-        let cut = self.is_cut_by_its_own_limit(finish);
-        let failure = self.reject(failure, finish, facts);
-        if cut || self.invalid_retries == 0 {
-            return Err(self.give_up(&failure));
-        }
-        self.invalid_retries -= 1;
-        self.go_on(failure, Cause::Quality).await
-    }
-
     async fn go_on(mut self, failure: Failure, cause: Cause) -> Result<Self, Status> {
         let health = self.dependencies.health.clone();
         match self.attempts.after(&failure, false, self.time_left(), || health.may_retry()) {
@@ -250,7 +239,7 @@ impl Run {
         }
     }
 
-    pub(crate) fn record_failure(&mut self, ended: Attempt, failure: &Failure, status: &Status) {
+    fn record_failure(&mut self, ended: Attempt, failure: &Failure, status: &Status) {
         if let Some(passage) = ended.passage {
             passage.failed(Outcome::of(failure.reason));
         }
@@ -262,7 +251,7 @@ impl Run {
 
     /// The failure behind a status. When the caller's own time is over, that is what happened, whatever it looks
     /// like from below.
-    pub(crate) fn judge(&self, status: &Status) -> Failure {
+    fn judge(&self, status: &Status) -> Failure {
         let failure = status::from_status(status);
         let cut = matches!(failure.reason, ErrorReason::VendorTimeout | ErrorReason::DeadlineExceeded);
         if cut && self.time_left().is_some_and(|left| left.is_zero()) {
@@ -271,7 +260,7 @@ impl Run {
         failure
     }
 
-    pub(crate) fn time_left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
@@ -302,75 +291,12 @@ impl Run {
         });
     }
 
-    fn record_verdict(&self, passed: bool) {
-        if let Some(choice) = self.choice(self.attempt.candidate) {
-            self.dependencies.health.judged(&choice.listed_as, &self.wire.task_type, passed);
-        }
-    }
-
-    /// The content policy refuses the answer: what to tell the caller. The model did as it was asked. Without facts the
-    /// answer was stopped before its end, and the adapter alone knows what it cost.
-    pub(crate) fn refused(mut self, failure: &Failure, facts: Option<v1::CallFacts>) -> Status {
-        if let Some(facts) = &facts {
-            self.tell_health(facts);
-        }
-        if let Some(choice) = self.candidates.get(self.attempt.candidate) {
-            let unknown = || v1::CallFacts {
-                cost: Some(v1::Cost { unknown: true, ..Default::default() }),
-                latency: Some(convert::duration_to_proto(self.attempt.started.elapsed())),
-                ..Default::default()
-            };
-            let facts = facts.unwrap_or_else(unknown);
-            self.log.rejected(&choice.model, self.attempt.cause, failure, facts);
-        }
-        self.give_up(failure)
-    }
-
     /// A committed answer broke off: what to tell the caller. Nothing follows.
     pub(crate) fn broken(mut self, status: &Status) -> Status {
         let failure = self.judge(status);
         let ended = self.attempt.end();
         self.record_failure(ended, &failure, status);
         self.give_up(&failure)
-    }
-
-    /// A committed answer failed the gate at its end: what to tell the caller.
-    pub(crate) fn invalid(
-        mut self,
-        failure: Failure,
-        finish: v1::FinishReason,
-        facts: v1::CallFacts,
-    ) -> Status {
-        let failure = self.reject(failure, finish, facts);
-        self.give_up(&failure)
-    }
-
-    /// Records an answer that failed the gate; the failure with what the caller can do about it.
-    fn reject(&mut self, mut failure: Failure, finish: v1::FinishReason, facts: v1::CallFacts) -> Failure {
-        self.tell_health(&facts);
-        if self.is_cut_by_its_own_limit(finish) {
-            let limit = self.wire.max_output_tokens.unwrap_or_default();
-            failure.message += &format!("; every model would end at max_output_tokens of {limit}");
-        } else {
-            self.record_verdict(false);
-        }
-        if let Some(choice) = self.candidates.get(self.attempt.candidate) {
-            self.log.rejected(&choice.model, self.attempt.cause, &failure, facts);
-            metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
-        }
-        failure
-    }
-
-    /// Whether an answer ended at a limit that the request or its task type sets: every model would end there, so that
-    /// another try costs twice for the same, and the model is not to blame. A limit of the model's own is another matter.
-    fn is_cut_by_its_own_limit(&self, finish: v1::FinishReason) -> bool {
-        let Some(limit) = self.wire.max_output_tokens.filter(|_| finish == v1::FinishReason::Length) else {
-            return false;
-        };
-        let catalog = self.dependencies.config.catalog();
-        let model = self.choice(self.attempt.candidate).and_then(|choice| catalog.model(&choice.model));
-        let most = model.map_or(0, |model| i64::from(model.facts.max_output_tokens));
-        most == 0 || i64::from(limit) <= most
     }
 
     fn give_up(self, failure: &Failure) -> Status {

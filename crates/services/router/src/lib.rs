@@ -11,7 +11,6 @@ mod fleet;
 mod follow;
 mod gate;
 mod health;
-mod hedge;
 mod holds;
 mod metrics;
 mod plan;

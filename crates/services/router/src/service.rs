@@ -2,11 +2,10 @@
 
 use crate::{
     SharedDrills, SharedHealth, SharedHolds, admission,
-    attempts::Run,
+    attempts::{Hedges, Run, first_content},
     catalog_pages,
     content::Content,
     embed, estimate,
-    hedge::{self, Hedges},
     metrics::RequestTimer,
     plan::{self, UsualCosts},
     stream::AnswerStream,
@@ -117,7 +116,7 @@ impl Router {
         loop {
             let request;
             (run, request) = run.start()?;
-            match hedge::first_content(&mut run, request, open).await {
+            match first_content(&mut run, request, open).await {
                 Ok((event, events)) => return Ok((event, events, run)),
                 Err(status) => run = run.after(status).await?,
             }

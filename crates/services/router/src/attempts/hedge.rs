@@ -1,10 +1,8 @@
 //! Hedging: when the first candidate of a streamed request is silent for long, a second one is asked beside it, and
 //! whoever has content first serves. Whole answers are not hedged: when one is late, most of it is made and paid for.
 
-use crate::{
-    attempts::{Attempt, Run},
-    health::Passage,
-};
+use super::{Attempt, Run};
+use crate::health::Passage;
 use futures_util::future::{Either, select};
 use signalbox_api::{convert, v1};
 use signalbox_kit::catalog::Hedge;
@@ -36,7 +34,7 @@ impl Hedges {
 }
 
 /// One request's hedge: what allows it, and the second attempt while it is under way.
-pub(crate) struct Hedging {
+pub(super) struct Hedging {
     hedges: Arc<Hedges>,
     rules: Hedge,
     attempt: Option<Attempt>,
@@ -44,7 +42,7 @@ pub(crate) struct Hedging {
 
 impl Hedging {
     /// A request of this task type came in: it pays into the budget.
-    pub(crate) fn new(hedges: &Arc<Hedges>, rules: Hedge, task_type: &str) -> Self {
+    pub(super) fn new(hedges: &Arc<Hedges>, rules: Hedge, task_type: &str) -> Self {
         hedges.with(task_type, |budget| budget.on_request(rules.max_share));
         Self { hedges: hedges.clone(), rules, attempt: None }
     }
@@ -57,7 +55,19 @@ pub(crate) async fn first_content<T, F: Future<Output = Result<T, Status>>>(
     request: Request<v1::InvokeModelRequest>,
     open: impl Fn(Request<v1::InvokeModelRequest>) -> F,
 ) -> Result<T, Status> {
-    let Some(after) = run.hedge_after() else { return open(request).await };
+    match run.hedge_after() {
+        None => open(request).await,
+        // Boxed, so that the many calls that are not hedged stay small.
+        Some(after) => Box::pin(race(run, after, request, open)).await,
+    }
+}
+
+async fn race<T, F: Future<Output = Result<T, Status>>>(
+    run: &mut Run,
+    after: Duration,
+    request: Request<v1::InvokeModelRequest>,
+    open: impl Fn(Request<v1::InvokeModelRequest>) -> F,
+) -> Result<T, Status> {
     let mut first = pin!(open(request));
     if let Ok(opened) = timeout(after, first.as_mut()).await {
         return opened;
