@@ -1,7 +1,7 @@
 //! Why a request goes where it goes, told without calling anyone.
 
 use serde_json::json;
-use signalbox_api::v1::{Candidate, ExplainRouteRequest, ExplainRouteResponse};
+use signalbox_api::v1::{Candidate, ExplainRouteRequest, ExplainRouteResponse, GenerateRequest};
 use signalbox_testkit::{
     Topology, World,
     ask::{Mode, ask, request, tool},
@@ -9,7 +9,7 @@ use signalbox_testkit::{
 };
 use signalbox_vendorsim::Vendor;
 
-async fn explain(world: &World, request: signalbox_api::v1::GenerateRequest) -> ExplainRouteResponse {
+async fn explain(world: &World, request: GenerateRequest) -> ExplainRouteResponse {
     let asked = ExplainRouteRequest { request: Some(request) };
     world.client().explain_route(asked).await.unwrap().into_inner()
 }
@@ -65,7 +65,34 @@ async fn a_scored_route_serves_by_the_best_score_when_greed_is_all(topology: Top
     }
 }
 
+async fn an_id_explained_is_drawn_as_it_is_then_served(topology: Topology) {
+    let config = json!({
+        "routing": {"order": "scored", "greed": 0},
+        "aliases": {"pair": {"targets": ["anthropic/claude-haiku-5-5", "openai/gpt-6-luna"]}},
+    });
+    let world = World::start(topology, config.clone()).await;
+    let mut firsts = Vec::new();
+    for id in 0..12 {
+        let asked = GenerateRequest { request_id: format!("request-{id}"), ..request("pair", "Hello?") };
+        let told = candidates(&explain(&world, asked.clone()).await)[0].vendor.clone();
+        assert_eq!(candidates(&explain(&world, asked).await)[0].vendor, told, "asked again");
+        firsts.push(told);
+    }
+    firsts.sort_unstable();
+    firsts.dedup();
+    assert_eq!(firsts, ["anthropic", "openai"], "other ids draw otherwise");
+    for id in ["one", "two", "three"] {
+        // A new world each time: what was served changes how things stand.
+        let world = World::start(topology, config.clone()).await;
+        let asked = GenerateRequest { request_id: id.into(), ..request("pair", "Hello?") };
+        let told = candidates(&explain(&world, asked.clone()).await)[0].vendor.clone();
+        let served = ask(&mut world.client(), Mode::Unary, asked).await.unwrap();
+        assert_eq!(served.route.vendor, told);
+    }
+}
+
 both_topologies!(
+    an_id_explained_is_drawn_as_it_is_then_served,
     every_candidate_is_told_with_its_factors_or_why_it_is_out,
     a_scored_route_serves_by_the_best_score_when_greed_is_all,
 );
