@@ -18,11 +18,6 @@ impl<'a> Targets<'a> {
     fn only(preferred: &'a [ModelRef]) -> Self {
         Self { preferred, secondary: &[] }
     }
-
-    /// Preferred ones, then secondary ones.
-    pub fn iter(self) -> impl Iterator<Item = &'a ModelRef> + Clone {
-        self.preferred.iter().chain(self.secondary)
-    }
 }
 
 impl Catalog {

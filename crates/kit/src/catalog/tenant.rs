@@ -67,11 +67,6 @@ impl Tenant {
         found.map_or(0.0, |(_, power)| *power)
     }
 
-    /// Its own aliases, by name; they take the place of everybody's.
-    pub fn aliases(&self) -> &BTreeMap<String, Alias> {
-        &self.aliases
-    }
-
     /// Its own models of a tier, where it has any.
     pub(super) fn tier(&self, tier: Tier) -> Option<&[ModelRef]> {
         self.tiers.iter().find(|(name, _)| *name == tier).map(|(_, targets)| &**targets)

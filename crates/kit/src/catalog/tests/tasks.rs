@@ -80,7 +80,6 @@ fn a_task_type_has_secondary_models_and_limits() {
     let found = loaded.catalog.resolve(&ModelSelector::Unspecified, "answer", "", today()).unwrap();
     assert_eq!(found.preferred, &*loaded.catalog.aliases()["fast"].targets);
     assert_eq!(found.secondary, [model("openai/gpt-6-sol")]);
-    assert_eq!(found.iter().count(), found.preferred.len() + 1);
     let task = &loaded.catalog.task_types()["answer"];
     assert_eq!(task.first_output_ceiling, Some(Duration::from_millis(1_500)));
     assert_eq!(task.hedge, Some(Hedge { after: Duration::from_millis(800), max_share: 0.02 }));

@@ -75,7 +75,10 @@ fn an_alias_and_a_tier_of_a_tenants_own_take_the_place_of_everybodys_for_it_alon
     let loaded = load(text);
     let of = |selector: ModelSelector, task: &str, tenant: &str| {
         let found = loaded.catalog.resolve(&selector, task, tenant, today());
-        found.map(|targets| targets.iter().map(ToString::to_string).collect::<Vec<_>>())
+        found.map(|targets| {
+            let all = targets.preferred.iter().chain(targets.secondary);
+            all.map(ToString::to_string).collect::<Vec<_>>()
+        })
     };
     let alias = |name: &str| ModelSelector::Alias(name.into());
     assert_eq!(of(alias("fast"), "", "desk").unwrap(), ["gemini/gemini-3.8-flash"]);
