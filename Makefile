@@ -58,8 +58,8 @@ test-tools:
 
 .PHONY: drill
 drill: ## The monthly drill: a random vendor fails in three ways under load (DRILL_SEED, DRILL_SECONDS, DRILL_RATE)
-	cargo build --locked --package signalbox --package signalbox-vendorsim --package signalbox-testkit --bins
-	target/debug/drill
+	cargo build --locked --package signalbox --package signalbox-vendorsim --bins
+	cargo run --locked --quiet --package signalbox-testkit --bin drill
 
 .PHONY: fuzz
 fuzz: ## Fuzz the parsers of foreign bytes (FUZZ_SECONDS each, default 60)

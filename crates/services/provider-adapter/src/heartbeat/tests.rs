@@ -102,8 +102,8 @@ impl VendorApi for Vendor {
         Ok(None)
     }
 
-    fn failure_of(&self, _: u16, text: &str) -> Failure {
-        Failure::new(ErrorReason::VendorError, text)
+    fn failure_of(&self, status: u16) -> Failure {
+        Failure::new(ErrorReason::VendorError, status.to_string())
     }
 
     fn simulated(&self) -> bool {
