@@ -42,6 +42,12 @@ impl Judge {
         Self { policy: policy.clone(), moderator: dependencies.moderator.clone(), key }
     }
 
+    /// One that cannot ask.
+    #[cfg(test)]
+    pub(super) fn without_endpoint(policy: &Arc<NamedPolicy>) -> Self {
+        Self { policy: policy.clone(), moderator: None, key: None }
+    }
+
     /// How many of the texts count as found. An endpoint that does not judge fails the request, or finds nothing: that
     /// is the policy's choice.
     pub(super) async fn count(&self, moderation: &Moderation, texts: &[String]) -> Result<u32, Failure> {

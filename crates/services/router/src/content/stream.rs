@@ -43,6 +43,8 @@ pub(crate) struct StreamContent {
 
 /// The block of reasoning that is arriving.
 struct ReasoningBlock {
+    /// Something of it has come.
+    open: bool,
     text: TextStream,
     inspection: Inspection,
     /// Redactions before it.
@@ -69,6 +71,7 @@ impl StreamContent {
             text: TextStream::new(&inspection),
             inspection,
             reasoning: ReasoningBlock {
+                open: false,
                 text: TextStream::new(&reasoning),
                 inspection: reasoning,
                 redacted_before: 0,
@@ -134,6 +137,7 @@ impl StreamContent {
 
     fn take_reasoning(&mut self, delta: v1::ReasoningDelta) {
         let block = &mut self.reasoning;
+        block.open = true;
         if !delta.vendor.is_empty() {
             block.vendor = delta.vendor;
         }
@@ -147,6 +151,9 @@ impl StreamContent {
     /// A block of reasoning has ended. Its signature vouches for the text as it was, so that it goes where that changed.
     fn end_reasoning(&mut self, signature: String, withheld: bool) {
         let block = &mut self.reasoning;
+        if !std::mem::take(&mut block.open) {
+            return;
+        }
         let rest = block.text.finish(&mut block.inspection);
         let redacted = block.inspection.redactions();
         let changed = std::mem::replace(&mut block.redacted_before, redacted) != redacted;
@@ -233,6 +240,13 @@ impl StreamContent {
     fn conclude(&mut self) -> Result<(), Failure> {
         let (text, reasoning) = (&self.inspection, &self.reasoning.inspection);
         let reasoning = self.content.conclude(reasoning, Place::Output);
-        self.content.conclude(text, Place::Output).and(reasoning)
+        let concluded = self.content.conclude(text, Place::Output).and(reasoning);
+        if concluded.is_err() {
+            self.passed.clear();
+        }
+        concluded
     }
 }
+
+#[cfg(test)]
+mod tests;
