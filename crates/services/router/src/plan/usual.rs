@@ -1,6 +1,6 @@
 //! What requests usually cost, so that scores do not depend on who else is eligible.
 
-use signalbox_routing::Candidate;
+use signalbox_routing::{Candidate, Standing};
 use signalbox_types::Money;
 use std::{
     collections::HashMap,
@@ -53,15 +53,18 @@ impl Usual {
     }
 }
 
-/// The lower median of what the candidates would cost, whoever of them is eligible.
+/// The lower median of what the preferred ones with a price would cost, whoever of them is eligible. Servers of one's
+/// own cost nothing by the token, which would make every vendor look dear.
 pub(super) fn middle(candidates: &[Candidate<'_>]) -> Option<Money> {
-    let mut costs: Vec<Money> = candidates.iter().filter_map(|candidate| candidate.cost).collect();
+    let preferred = |candidate: &&Candidate<'_>| candidate.offer.standing == Standing::Preferred;
+    let costs = candidates.iter().filter(preferred).filter_map(|candidate| candidate.cost);
+    let mut costs: Vec<Money> = costs.filter(|cost| *cost > Money::ZERO).collect();
     let middle = costs.len().checked_sub(1)? / 2;
     let (_, middle, _) = costs.select_nth_unstable(middle);
     Some(*middle)
 }
 
-/// At least one, so that steps lead somewhere from a free request, too.
+/// At least one, so that steps lead somewhere from a price of nearly nothing, too.
 #[expect(clippy::cast_precision_loss, reason = "costs are compared, not added up")]
 fn nanos(cost: Money) -> f64 {
     cost.nano_eur().max(1) as f64
@@ -70,7 +73,8 @@ fn nanos(cost: Money) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use signalbox_routing::Chance;
+    use signalbox_routing::{Chance, Offer};
+    use signalbox_types::{ModelFacts, ModelRef};
 
     fn learnt(costs: impl IntoIterator<Item = i64>) -> i64 {
         let usual = UsualCosts::default();
@@ -90,11 +94,33 @@ mod tests {
     }
 
     #[test]
-    fn a_start_far_off_and_a_free_one_are_left_behind() {
-        for start in [0, 100_000_000] {
+    fn a_start_far_off_is_left_behind() {
+        for start in [1, 100_000_000] {
             let after = learnt(std::iter::once(start).chain(std::iter::repeat_n(1_000_000, 1_000)));
             assert_eq!(after, 1_000_000);
         }
+    }
+
+    #[test]
+    fn the_middle_is_that_of_the_preferred_ones_with_a_price() {
+        let (model, facts) = (ModelRef::new("a", "m"), ModelFacts::default());
+        let costing = |cost: i64, standing| {
+            let offer = Offer {
+                model: &model,
+                facts: Some(&facts),
+                configured: true,
+                served: true,
+                held_for: None,
+                standing,
+            };
+            Candidate { cost: Some(Money::from_nano_eur(cost)), ..Candidate::new(offer) }
+        };
+        use Standing::{LastResort, Preferred, Secondary};
+        let all =
+            [(0, LastResort), (0, Preferred), (9, Preferred), (4, Preferred), (7, Preferred), (1, Secondary)];
+        let all = all.map(|(cost, standing)| costing(cost, standing));
+        assert_eq!(middle(&all), Some(Money::from_nano_eur(7)));
+        assert_eq!(middle(&all[..2]), None);
     }
 
     #[test]
