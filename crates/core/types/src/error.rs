@@ -232,7 +232,7 @@ pub struct FieldViolation {
 }
 
 /// A failed call, from the place where it failed to the caller.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", reason.name())]
 pub struct Failure {
     /// What kind.
@@ -249,8 +249,8 @@ pub struct Failure {
     pub vendor_code: String,
     /// The vendor's id of the request, for a bug report to it.
     pub vendor_request_id: String,
-    /// Share of the vendor's quota that is left, 0 to 1, of the scarcest kind, where it told.
-    pub quota_left: Option<f64>,
+    /// Percent of the vendor's quota that is left, of the scarcest kind, where it told.
+    pub quota_left_percent: Option<u8>,
 }
 
 impl Failure {
@@ -264,7 +264,7 @@ impl Failure {
             vendor_status: None,
             vendor_code: String::new(),
             vendor_request_id: String::new(),
-            quota_left: None,
+            quota_left_percent: None,
         }
     }
 

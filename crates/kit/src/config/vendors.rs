@@ -24,7 +24,7 @@ pub struct VendorConfig {
     /// How long to wait for it.
     #[serde(default)]
     pub timeouts: TimeoutsConfig,
-    /// Calls that run at once.
+    /// Calls that run at once at most; overload of the vendor lowers it for a while, down to 2.
     #[serde(default = "default_concurrency")]
     #[schemars(range(min = 1, max = 100_000))]
     pub max_concurrency: usize,

@@ -181,7 +181,7 @@ impl Meter {
     /// The call failed. `usage`: what the vendor had reported until then.
     pub(crate) fn fail(mut self, failure: &Failure, usage: Option<TokenUsage>) -> Status {
         self.reported(usage);
-        self.quota_left(failure.quota_left);
+        self.quota_left(failure.quota_left_percent.map(|percent| f64::from(percent) / 100.0));
         self.hold = health::hold(failure);
         let usage = self.used_until_failure(failure.reason);
         let (cost, latency) = self.end(CallOutcome::Failed(failure.reason), usage);

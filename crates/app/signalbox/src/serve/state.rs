@@ -7,9 +7,7 @@ use crate::{
 };
 use prometheus::IntGaugeVec;
 use signalbox_api::v1::{provider_service_server, router_service_server};
-use signalbox_kit::{
-    catalog::VendorSettings, config::ConfigHandle, readiness::Readiness, telemetry::metrics,
-};
+use signalbox_kit::{catalog::VendorSettings, readiness::Readiness, telemetry::metrics};
 use std::{
     io::{self, Write},
     net::{SocketAddr, TcpListener},
@@ -138,16 +136,22 @@ pub(crate) async fn follow_config(shared: Shared, mut connections: Connections) 
             }
             let outcome = if calls_vendors { connections.connect(&settings).await } else { Ok(()) };
             match outcome {
-                Ok(()) => adopt(&shared, &settings),
+                Ok(()) => adopt(&shared, &connected, &settings),
                 Err(error) => tracing::error!(%error, "vendors not connected anew, the old connections stay"),
             }
             connected = settings;
         }
     };
-    tokio::join!(watcher, reconnect, report(&shared.config, &bulkheads));
+    tokio::join!(watcher, reconnect, report(&shared, &bulkheads));
 }
 
-fn adopt(shared: &Shared, settings: &[VendorSettings]) {
+/// How long adapters in other processes may take to follow the same change: they look at their files every two seconds.
+const ADAPTERS_FOLLOW: Duration = Duration::from_secs(5);
+
+fn adopt(shared: &Shared, before: &[VendorSettings], settings: &[VendorSettings]) {
+    let grace = if shared.roles.contains(&Role::Adapter) { Duration::ZERO } else { ADAPTERS_FOLLOW };
+    let changed = settings.iter().filter(|vendor| !before.contains(vendor));
+    shared.holds.reconfigured(changed.map(|vendor| &*vendor.name), grace);
     shared.admin.vendors.store(Arc::new(vendors::facts(settings)));
     if shared.roles.contains(&Role::Adapter) {
         shared.vendors.set(settings.iter().map(|vendor| (vendor.name.clone(), vendor.simulated)));
@@ -155,12 +159,13 @@ fn adopt(shared: &Shared, settings: &[VendorSettings]) {
 }
 
 /// Keeps metrics of state up to date by looking from time to time: failed reloads do not notify.
-async fn report(config: &ConfigHandle, bulkheads: &Bulkheads) {
+async fn report(shared: &Shared, bulkheads: &Bulkheads) {
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     loop {
         ticks.tick().await;
         bulkheads.publish();
-        let status = config.status();
+        shared.holds.publish();
+        let status = shared.config.status();
         CONFIG_INFO.reset();
         CONFIG_INFO.with_label_values(&[&status.version]).set(1);
         let count = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);

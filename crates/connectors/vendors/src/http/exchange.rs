@@ -47,7 +47,7 @@ impl Origin {
 
     /// Adds what is known of the call; the vendor's request id where the failure has none.
     pub(super) fn sign(&self, mut failure: Failure) -> Failure {
-        failure.quota_left = self.quota_left;
+        failure.quota_left_percent = self.quota_left.map(percent);
         if failure.vendor_request_id.is_empty() {
             failure.vendor_request_id.clone_from(&self.request_id);
         }
@@ -142,6 +142,11 @@ impl Exchange {
         let what = format!("the answer is larger than the limit of {limit} bytes");
         self.origin.failure(ErrorReason::VendorBadResponse, what)
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100 by then")]
+fn percent(share: f64) -> u8 {
+    (share.clamp(0.0, 1.0) * 100.0) as u8
 }
 
 fn request_id(headers: &HeaderMap) -> String {

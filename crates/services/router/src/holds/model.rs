@@ -91,7 +91,7 @@ impl ModelHolds {
     }
 
     pub(super) fn is_held(&self, now: Instant) -> bool {
-        self.asked.left(now).or(self.permission.left(now)).is_some()
+        self.asked.left(now).is_some() || self.permission.left(now).is_some()
     }
 
     fn quota_left(&self, now: Instant) -> Option<f64> {

@@ -35,7 +35,7 @@ impl VendorHolds {
     }
 
     pub(super) fn is_held(&self, now: Instant) -> bool {
-        self.key.left(now).or(self.account.left(now)).is_some()
+        self.key.left(now).is_some() || self.account.left(now).is_some()
     }
 
     /// The key and the account are good, or may be within `grace`.

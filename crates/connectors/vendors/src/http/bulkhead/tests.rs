@@ -13,7 +13,7 @@ fn soon() -> Instant {
     Instant::now() + 5 * SECOND
 }
 
-async fn full(bulkhead: &Arc<Bulkhead>) -> Vec<Place> {
+fn full(bulkhead: &Arc<Bulkhead>) -> Vec<Place> {
     let mut places = Vec::new();
     while let Some(Ok(place)) = bulkhead.enter(soon()).now_or_never() {
         places.push(place);
@@ -64,7 +64,7 @@ async fn waiting_ends_with_the_calls_own_time() {
 #[tokio::test(start_paused = true)]
 async fn an_overload_takes_a_tenth_of_the_places_once_in_a_round_trip() {
     let bulkhead = bulkhead(20, 0);
-    let places = full(&bulkhead).await;
+    let places = full(&bulkhead);
     assert_eq!((places.len(), bulkhead.limit()), (20, 20));
     for place in &places {
         place.failed(ErrorReason::VendorOverloaded);
@@ -82,7 +82,7 @@ async fn an_overload_takes_a_tenth_of_the_places_once_in_a_round_trip() {
 #[tokio::test(start_paused = true)]
 async fn a_lowered_limit_takes_effect_as_calls_end_and_before_those_who_wait() {
     let bulkhead = bulkhead(10, 1);
-    let mut places = full(&bulkhead).await;
+    let mut places = full(&bulkhead);
     let mut waiting = pin!(bulkhead.enter(soon()));
     assert!(waiting.as_mut().now_or_never().is_none());
     places[0].overloaded();
@@ -100,7 +100,7 @@ async fn a_lowered_limit_takes_effect_as_calls_end_and_before_those_who_wait() {
 async fn free_places_go_at_once_and_successes_bring_them_back_to_those_who_wait() {
     let bulkhead = bulkhead(10, 9);
     bulkhead.enter(soon()).await.unwrap().overloaded();
-    let places = full(&bulkhead).await;
+    let places = full(&bulkhead);
     assert_eq!((places.len(), bulkhead.limit()), (9, 9));
     let mut waiting = pin!(bulkhead.enter(soon()));
     assert!(waiting.as_mut().now_or_never().is_none());
@@ -135,7 +135,7 @@ async fn whatever_happens_two_places_are_left() {
         bulkhead.enter(soon()).await.unwrap().overloaded();
         advance(SECOND).await;
     }
-    assert_eq!((bulkhead.limit(), full(&bulkhead).await.len()), (2, 2));
+    assert_eq!((bulkhead.limit(), full(&bulkhead).len()), (2, 2));
     assert_eq!(bulkhead.in_flight(), 0);
 }
 
