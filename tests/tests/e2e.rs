@@ -12,6 +12,7 @@ mod explain;
 mod failover;
 mod gate;
 mod health;
+mod hedging;
 mod limits;
 mod matrix;
 mod operations;
