@@ -73,7 +73,9 @@ impl FaultyStream {
 
     fn arrived(&mut self, event: &StreamEvent) {
         self.first = None;
-        self.pause(Due::within([("idle", self.idle)]));
+        if !matches!(event, StreamEvent::Done(_)) {
+            self.pause(Due::within([("idle", self.idle)]));
+        }
         if event.commits()
             && let Some(left) = &mut self.left
         {
