@@ -105,7 +105,9 @@ async fn stop(client: &mut AdminServiceClient<Channel>, name: String) -> Result<
     Ok(answer.into_inner().drill.unwrap_or_default())
 }
 
-async fn every_page(client: &mut AdminServiceClient<Channel>) -> Result<v1::ListDrillsResponse, CommandError> {
+async fn every_page(
+    client: &mut AdminServiceClient<Channel>,
+) -> Result<v1::ListDrillsResponse, CommandError> {
     let mut found = v1::ListDrillsResponse::default();
     let mut request = v1::ListDrillsRequest::default();
     loop {
