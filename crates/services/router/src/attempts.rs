@@ -301,7 +301,7 @@ impl Run {
 
     fn give_up(self, failure: &Failure) -> Status {
         trace::failed(&self.span, &self.log);
-        self.exposure.failed();
+        self.exposure.failed(failure.reason);
         self.log.failure(failure)
     }
 }

@@ -82,10 +82,12 @@ impl Exposure {
         hit_by.iter().for_each(|drill| drill.count(|tally| tally.answered(by, whole)));
     }
 
-    /// The client was told of a failure.
-    pub(crate) fn failed(mut self) {
+    /// The client was told of a failure. What is said of a prompt or an answer has nothing to do with the vendor's fault,
+    /// so that request does not count.
+    pub(crate) fn failed(mut self, reason: ErrorReason) {
+        let judged = matches!(reason, ErrorReason::ContentPolicy | ErrorReason::OutputInvalid);
         for drill in std::mem::take(&mut self.hit_by) {
-            drill.count(|tally| tally.client_errors += 1);
+            drill.count(|tally| if judged { tally.requests_hit -= 1 } else { tally.client_errors += 1 });
         }
     }
 }

@@ -205,7 +205,10 @@ async fn an_error_that_a_client_saw_fails_the_drill_and_says_where_it_could_not_
     moved(&drills, 1, SECOND, SECOND);
     let mut exposure = Exposure::new(&drills);
     exposure.fault(&request("t", 2), &luna()).unwrap();
-    exposure.failed();
+    exposure.failed(ErrorReason::StreamTruncated);
+    let mut forbidden = Exposure::new(&drills);
+    forbidden.fault(&request("t", 3), &luna()).unwrap();
+    forbidden.failed(ErrorReason::ContentPolicy);
     let verdict = verdict(&drills);
     assert!(!verdict.passed);
     assert_eq!((verdict.client_errors, verdict.requests_hit), (1, 2));
