@@ -55,6 +55,14 @@ pub enum ConnectError {
         /// What is wrong with it.
         error: io::Error,
     },
+    /// The certificates to trust cannot be read.
+    #[error("certificates {path}: {error}")]
+    Certificates {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: io::Error,
+    },
     /// The client refuses its options.
     #[error("{0}")]
     Client(#[from] async_nats::ConnectError),
@@ -96,8 +104,15 @@ async fn client_options(options: NatsOptions) -> Result<ConnectOptions, ConnectE
         .max_reconnects(None)
         .reconnect_delay_callback(pause)
         .no_echo()
-        .event_callback(move |event| ready(told.tell(&event)));
+        .event_callback(move |event| {
+            told.tell(&event);
+            ready(())
+        });
     if let Some(path) = options.ca_file {
+        // The client would only find out at each try to connect.
+        if let Err(error) = tokio::fs::File::open(&path).await {
+            return Err(ConnectError::Certificates { path, error });
+        }
         client = client.add_root_certificates(path);
     }
     if let Some((user, password)) = options.login {
@@ -147,7 +162,7 @@ impl Told {
                 tracing::warn!(%error, "the NATS server refuses something");
             }
             Event::SlowConsumer(_) => {
-                tracing::debug!("NATS messages were dropped: they came faster than read")
+                tracing::debug!("NATS messages were dropped: they came faster than read");
             }
             _ => {}
         }
@@ -181,13 +196,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_credentials_file_is_named() {
-        let options = NatsOptions {
-            servers: vec!["nats://127.0.0.1:4222".to_owned()],
-            credentials_file: Some(PathBuf::from("/nowhere/router.creds")),
-            ..NatsOptions::default()
-        };
-        let error = Nats::connect(options).await.unwrap_err().to_string();
-        assert!(error.contains("/nowhere/router.creds"), "{error}");
+    async fn a_file_that_is_missing_is_named_at_the_start() {
+        let path = Some(PathBuf::from("/nowhere/at/all"));
+        let options =
+            NatsOptions { servers: vec!["nats://127.0.0.1:4222".to_owned()], ..NatsOptions::default() };
+        for options in [
+            NatsOptions { credentials_file: path.clone(), ..options.clone() },
+            NatsOptions { ca_file: path, ..options },
+        ] {
+            let error = Nats::connect(options).await.unwrap_err().to_string();
+            assert!(error.contains("/nowhere/at/all"), "{error}");
+        }
     }
 }
