@@ -1,10 +1,6 @@
 //! When requests come.
 
-use crate::{
-    dice::dice,
-    record::Ask,
-    scenario::Scenario,
-};
+use crate::{dice::dice, record::Ask, scenario::Scenario};
 use rand::{RngExt, rngs::StdRng};
 use std::time::Duration;
 

@@ -11,6 +11,7 @@ pub(crate) const MODEL: &str = "chat-1";
 /// The file's text, with the prices of a moment.
 pub(crate) fn text(scenario: &Scenario, policy: Policy, at: Duration) -> String {
     let routing = match policy {
+        Policy::Cheap => scenario.routing.replace('}', ", preset: cheap}"),
         Policy::BestScore => scenario.routing.replace('}', ", greed: best}"),
         _ => scenario.routing.to_owned(),
     };

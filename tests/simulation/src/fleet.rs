@@ -101,7 +101,8 @@ fn reports(world: Arc<World>) -> impl Stream<Item = v1::WatchHealthResponse> {
     let every = world.scenario.report_every;
     stream::unfold((world, every), move |(world, due)| async move {
         sleep_until(world.instant(due)).await;
-        let round: Vec<_> = (0..world.scenario.vendors.len()).filter_map(|vendor| world.report(vendor)).collect();
+        let round: Vec<_> =
+            (0..world.scenario.vendors.len()).filter_map(|vendor| world.report(vendor)).collect();
         Some((stream::iter(round), (world, due + every)))
     })
     .flatten()

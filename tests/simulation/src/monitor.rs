@@ -17,7 +17,12 @@ pub(crate) struct Monitor {
 
 impl Monitor {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { calls: Window::new(now), per_token: SlidingSketch::new(now), served_at: None, held_until: None }
+        Self {
+            calls: Window::new(now),
+            per_token: SlidingSketch::new(now),
+            served_at: None,
+            held_until: None,
+        }
     }
 
     pub(crate) fn served(&mut self, reply: &Reply, now: Instant) {

@@ -1,9 +1,6 @@
 //! Records as pictures: small SVG charts over time.
 
-use crate::{
-    Record, Scenario,
-    record::latency,
-};
+use crate::{Record, Scenario, record::latency};
 use std::{fmt::Write as _, ops::Range, time::Duration};
 
 const WIDTH: f64 = 900.0;
@@ -11,7 +8,7 @@ const HEIGHT: f64 = 320.0;
 /// Room around the plot for its title, the scale, the time axis and the legend.
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 150.0;
-const TOP: f64 = 40.0;
+const TOP: f64 = 48.0;
 const BOTTOM: f64 = 36.0;
 /// Colours that can be told apart without red and green, by Okabe and Ito.
 const COLOURS: [&str; 6] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#555555"];
@@ -31,8 +28,8 @@ pub struct Chart {
     pub stacked: bool,
     /// Names and values, evenly spread over the time.
     pub series: Vec<(String, Vec<f64>)>,
-    /// Spans of time that stand out, in seconds, and their names.
-    pub bands: Vec<(Range<u64>, String)>,
+    /// Spans of time that stand out, in seconds, and whom and what they are about.
+    pub bands: Vec<(Range<u64>, [String; 2])>,
 }
 
 /// The share of calls that each vendor got, over the whole time.
@@ -55,7 +52,7 @@ pub fn shares(scenario: &Scenario, record: &Record) -> Chart {
 }
 
 /// The 99th percentile of latency of every policy, over the whole time.
-pub fn tail(scenario: &Scenario, records: &[Record]) -> Chart {
+pub fn tail(scenario: &Scenario, records: &[&Record]) -> Chart {
     let (step, length) = (5, scenario.length.as_secs());
     let p99 = |record: &Record| {
         let span = |at| Duration::from_secs(at)..Duration::from_secs(at + step);
@@ -74,7 +71,7 @@ pub fn tail(scenario: &Scenario, records: &[Record]) -> Chart {
 }
 
 /// Calls a second to one vendor, by every policy.
-pub fn calls(scenario: &Scenario, records: &[Record], vendor: usize, seconds: Range<u64>) -> Chart {
+pub fn calls(scenario: &Scenario, records: &[&Record], vendor: usize, seconds: Range<u64>) -> Chart {
     let calls = |record: &Record| {
         seconds.clone().map(|at| record.calls(vendor, at..at + 1) as f64).collect::<Vec<_>>()
     };
@@ -96,11 +93,11 @@ fn name(record: &Record) -> String {
     record.policy.name().replace('`', "")
 }
 
-fn bands(scenario: &Scenario) -> Vec<(Range<u64>, String)> {
+fn bands(scenario: &Scenario) -> Vec<(Range<u64>, [String; 2])> {
     let band = |incident: &crate::Incident| {
         let vendor = scenario.vendors.get(incident.vendor).map_or("", |vendor| vendor.name);
         let span = incident.from.as_secs()..incident.until.as_secs();
-        (span, format!("{vendor}: {}", incident.kind.name()))
+        (span, [vendor.to_owned(), incident.kind.name().to_owned()])
     };
     scenario.incidents.iter().map(band).collect()
 }
@@ -116,7 +113,11 @@ impl Chart {
             self.title
         );
         self.draw_bands(&mut svg);
-        if self.stacked { self.draw_areas(&mut svg) } else { self.draw_lines(&mut svg) }
+        if self.stacked {
+            self.draw_areas(&mut svg);
+        } else {
+            self.draw_lines(&mut svg);
+        }
         self.draw_axes(&mut svg);
         self.draw_legend(&mut svg);
         svg.push_str("</svg>\n");
@@ -145,20 +146,21 @@ impl Chart {
     }
 
     fn draw_bands(&self, svg: &mut String) {
-        let seen = self.bands.iter().filter(|(span, _)| {
-            span.start < self.seconds.end && span.end > self.seconds.start
-        });
-        for (span, label) in seen {
+        let seen = self
+            .bands
+            .iter()
+            .filter(|(span, _)| span.start < self.seconds.end && span.end > self.seconds.start);
+        for (span, [whom, what]) in seen {
             let (from, to) = (self.x(span.start as f64), self.x(span.end as f64));
+            let (width, height, middle) = (to - from, HEIGHT - TOP - BOTTOM, (from + to) / 2.0);
             // Writing to a String cannot fail.
             let _ = writeln!(
                 svg,
-                "<rect x=\"{from:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{}\" fill=\"#f3d9d9\"/>\
-                 <text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\" font-size=\"10\">{label}</text>",
-                to - from,
-                HEIGHT - TOP - BOTTOM,
-                (from + to) / 2.0,
-                TOP - 6.0,
+                "<rect x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height}\" fill=\"#f3d9d9\"/>\
+                 <g text-anchor=\"middle\" font-size=\"10\"><text x=\"{middle:.1}\" y=\"{}\">{whom}</text>\
+                 <text x=\"{middle:.1}\" y=\"{}\">{what}</text></g>",
+                TOP - 16.0,
+                TOP - 5.0,
             );
         }
     }
@@ -233,6 +235,7 @@ mod tests {
 
     #[test]
     fn a_chart_shows_every_series_within_its_frame() {
+        let named = |name: &str| ["vendor".to_owned(), name.to_owned()];
         let chart = Chart {
             title: "t".to_owned(),
             seconds: 0..10,
@@ -240,10 +243,10 @@ mod tests {
             unit: "",
             stacked: false,
             series: vec![("one".to_owned(), vec![0.0, 5.0]), ("two".to_owned(), vec![1.0, 1.0])],
-            bands: vec![(2..4, "b".to_owned()), (20..30, "later".to_owned())],
+            bands: vec![(2..4, named("now")), (20..30, named("later"))],
         };
         let svg = chart.svg();
-        assert!(svg.contains(">one<") && svg.contains(">two<") && svg.contains(">b<"));
+        assert!(svg.contains(">one<") && svg.contains(">two<") && svg.contains(">now<"));
         assert!(!svg.contains("later"), "what is out of sight is not named");
         // Beyond the scale is at its top.
         assert!(svg.contains(&format!(",{TOP:.1}")), "{svg}");

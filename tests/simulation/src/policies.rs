@@ -28,6 +28,8 @@ const REMEMBERED: usize = 64;
 pub enum Policy {
     /// Signalbox as configured.
     Signalbox,
+    /// Signalbox with `preset: cheap`.
+    Cheap,
     /// Signalbox with `greed: best`: the best score always goes first.
     BestScore,
     /// Each vendor in turn.
@@ -42,8 +44,9 @@ pub enum Policy {
 
 impl Policy {
     /// Every policy.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Signalbox,
+        Self::Cheap,
         Self::BestScore,
         Self::RoundRobin,
         Self::CheapestFirst,
@@ -55,6 +58,7 @@ impl Policy {
     pub fn name(self) -> &'static str {
         match self {
             Self::Signalbox => "Signalbox",
+            Self::Cheap => "Signalbox, `preset: cheap`",
             Self::BestScore => "Signalbox, `greed: best`",
             Self::RoundRobin => "round robin",
             Self::CheapestFirst => "cheapest first",
@@ -69,6 +73,11 @@ impl Policy {
 pub(crate) trait Client: Send + Sync {
     /// Serves one request.
     async fn ask(&self, ask: Ask) -> Outcome;
+
+    /// The probability that each vendor is drawn now, where there is such a thing.
+    async fn targets(&self) -> Vec<f64> {
+        Vec::new()
+    }
 
     /// Prices have changed.
     async fn prices_changed(&self) -> std::io::Result<()> {
@@ -143,9 +152,8 @@ impl Simple {
 
     /// A vendor that failed was not fast: it counts as a second for each token.
     fn remember(&self, vendor: usize, end: &Result<Reply, Failure>) {
-        let per_token = end
-            .as_ref()
-            .map_or(Duration::from_secs(1), |reply| reply.took.div_f64(reply.tokens as f64));
+        let per_token =
+            end.as_ref().map_or(Duration::from_secs(1), |reply| reply.took.div_f64(reply.tokens as f64));
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = seen.get_mut(vendor) {
             seen.push_back(per_token);

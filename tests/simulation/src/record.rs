@@ -42,6 +42,8 @@ pub struct Record {
     pub outcomes: Vec<Outcome>,
     /// For each vendor, what it saw in every second.
     pub seconds: Vec<Vec<Second>>,
+    /// For every second, the probability with which each vendor was drawn; empty for policies that draw nothing.
+    pub targets: Vec<Vec<f64>>,
 }
 
 impl Record {
@@ -68,6 +70,13 @@ impl Record {
     pub fn share(&self, vendor: usize, span: Range<u64>) -> f64 {
         let all: u64 = (0..self.seconds.len()).map(|vendor| self.calls(vendor, span.clone())).sum();
         self.calls(vendor, span) as f64 / all.max(1) as f64
+    }
+
+    /// The mean probability with which a vendor was drawn in a span of whole seconds.
+    pub fn target(&self, vendor: usize, span: Range<usize>) -> f64 {
+        let seconds = self.targets.get(span).unwrap_or_default();
+        let sum: f64 = seconds.iter().filter_map(|targets| targets.get(vendor)).sum();
+        sum / seconds.len().max(1) as f64
     }
 
     /// Calls to vendors for each request.

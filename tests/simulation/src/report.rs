@@ -2,8 +2,8 @@
 
 use crate::{
     Kind, Outcome, Policy, Record, Scenario,
-    recovery::{self, Recovery},
     record::{added_latency, cost_per_thousand, latency, success},
+    recovery::{self, Recovery},
 };
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
@@ -11,9 +11,10 @@ use std::{fmt::Write as _, sync::Arc, time::Duration};
 pub fn policies(scenario: &Arc<Scenario>, records: &[Record]) -> String {
     let oracle = records.iter().find(|record| record.policy == Policy::Oracle);
     let best = oracle.map_or(f64::NAN, |record| cost_per_thousand(&record.outcomes));
-    let mut table = "| policy | served | failed | p50 / p99 s | added p50 / p99 s | EUR for 1,000 | of the oracle's | \
+    let mut table =
+        "| policy | served | failed | p50 / p99 s | added p50 / p99 s | EUR for 1,000 | of the oracle's | \
                      calls a request |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n"
-        .to_owned();
+            .to_owned();
     for record in records {
         let all = record.outcomes.as_slice();
         let time = |share| latency(all, share).as_secs_f64();
@@ -50,8 +51,7 @@ pub fn incidents(scenario: &Arc<Scenario>, records: &[Record]) -> String {
     for record in records {
         let _ = write!(table, "\n| {} |", record.policy.name());
         for incident in seen() {
-            let outcomes: &[Outcome] =
-                record.within(incident.from..incident.until + Duration::from_secs(30));
+            let outcomes: &[Outcome] = record.within(incident.from..incident.until + Duration::from_secs(30));
             let p99 = latency(outcomes, 0.99).as_secs_f64();
             let _ = write!(table, " {:.3} % / {p99:.2} |", 100.0 * success(outcomes));
         }
@@ -72,7 +72,11 @@ pub fn shares(scenario: &Arc<Scenario>, records: &[Record]) -> String {
         let _ = write!(table, "\n| {} |", record.policy.name());
         for vendor in 0..scenario.vendors.len() {
             let share = record.share(vendor, 0..scenario.length.as_secs());
-            let _ = write!(table, " {:.0} % |", 100.0 * share);
+            let target = record.target(vendor, 0..record.targets.len());
+            let _ = match target > 0.0 {
+                true => write!(table, " {:.0} % ({:.0} %) |", 100.0 * share, 100.0 * target),
+                false => write!(table, " {:.0} % |", 100.0 * share),
+            };
         }
     }
     table.push('\n');
@@ -81,11 +85,13 @@ pub fn shares(scenario: &Arc<Scenario>, records: &[Record]) -> String {
 
 /// How the traffic left each vendor in trouble and came back to it.
 pub fn recoveries(scenario: &Arc<Scenario>, record: &Record) -> String {
-    let mut table = "| incident | share before | under half of it after | share at the end of the incident | half of it \
+    let mut table =
+        "| incident | share before | under half of it after | share at the end of the incident | half of it \
                      back after | failed calls in recovery | most calls in a second of it |\n\
                      | --- | --- | --- | --- | --- | --- | --- |\n"
-        .to_owned();
-    let after = |seconds: Option<u64>| seconds.map_or("-".to_owned(), |seconds| format!("{seconds} s"));
+            .to_owned();
+    let after =
+        |seconds: Option<u64>| seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds} s"));
     for incident in &scenario.incidents {
         let Recovery { before, left_after, during, back_after, failed, peak } =
             recovery::of(scenario, record, incident);

@@ -11,6 +11,7 @@ use crate::{
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 use tokio::{runtime, time::sleep_until};
 use tokio_util::task::TaskTracker;
@@ -21,11 +22,19 @@ pub fn run(scenario: &Arc<Scenario>, policy: Policy) -> io::Result<Record> {
     runtime.block_on(async {
         let world = World::new(scenario.clone());
         let client: Arc<dyn Client> = match policy {
-            Policy::Signalbox | Policy::BestScore => Arc::new(Signalbox::start(world.clone(), policy)?),
+            Policy::Signalbox | Policy::Cheap | Policy::BestScore => {
+                Arc::new(Signalbox::start(world.clone(), policy)?)
+            }
             _ => Arc::new(Simple::new(world.clone(), policy)),
         };
+        let targets = tokio::spawn(targets(world.clone(), client.clone()));
         let outcomes = serve(&world, &client).await?;
-        Ok(Record { policy, outcomes, seconds: world.seconds() })
+        Ok(Record {
+            policy,
+            outcomes,
+            seconds: world.seconds(),
+            targets: targets.await.map_err(io::Error::other)?,
+        })
     })
 }
 
@@ -47,6 +56,16 @@ async fn serve(world: &Arc<World>, client: &Arc<dyn Client>) -> io::Result<Vec<O
     let mut outcomes = std::mem::take(&mut *ends.lock().unwrap_or_else(PoisonError::into_inner));
     outcomes.sort_unstable_by_key(|outcome: &Outcome| outcome.ask.number);
     Ok(outcomes)
+}
+
+/// Looks once a second at the probabilities of the draw.
+async fn targets(world: Arc<World>, client: Arc<dyn Client>) -> Vec<Vec<f64>> {
+    let mut targets = Vec::new();
+    for second in 1..=world.scenario.length.as_secs() {
+        sleep_until(world.instant(Duration::from_secs(second))).await;
+        targets.push(client.targets().await);
+    }
+    targets
 }
 
 async fn one(client: Arc<dyn Client>, ask: Ask, ends: Arc<Mutex<Vec<Outcome>>>) {

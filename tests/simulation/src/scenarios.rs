@@ -65,13 +65,15 @@ pub fn one(kind: Kind, vendor: usize, lasts: Duration, rate: f64) -> Scenario {
 
 /// Vendors that together serve some 4,000 requests a second, times `scale`.
 fn vendors(scale: f64) -> Vec<Vendor> {
-    let vendor = |name, [first_token, per_token]: [u64; 2], per_second: f64, [input, output]: [f64; 2], quality| {
-        let (first_token, per_token) = (Duration::from_millis(first_token), Duration::from_millis(per_token));
-        // Some 113 tokens an answer on average.
-        let seconds = first_token.as_secs_f64() + 113.0 * per_token.as_secs_f64();
-        let knee = (per_second * scale * seconds).max(2.0);
-        Vendor { name, first_token, per_token, knee, input, output, quality }
-    };
+    let vendor =
+        |name, [first_token, per_token]: [u64; 2], per_second: f64, [input, output]: [f64; 2], quality| {
+            let (first_token, per_token) =
+                (Duration::from_millis(first_token), Duration::from_millis(per_token));
+            // Some 113 tokens an answer on average.
+            let seconds = first_token.as_secs_f64() + 113.0 * per_token.as_secs_f64();
+            let knee = (per_second * scale * seconds).max(2.0);
+            Vendor { name, first_token, per_token, knee, input, output, quality }
+        };
     vec![
         vendor("aspen", [500, 15], 700.0, [0.15, 0.6], 0.85),
         vendor("birch", [400, 12], 900.0, [0.20, 0.8], 0.87),

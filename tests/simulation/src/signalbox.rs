@@ -82,7 +82,8 @@ impl Signalbox {
         let any = dice(self.world.scenario.seed, &[4, ask.number]).random_range(0..self.routers.len());
         let Some(mut router) = self.routers.get(any).cloned() else { return Err(ErrorReason::Internal) };
         let answer = router.generate(self.request(ask)).await;
-        let route = answer.map_err(|status| from_status(&status).reason)?.into_inner().route.unwrap_or_default();
+        let route =
+            answer.map_err(|status| from_status(&status).reason)?.into_inner().route.unwrap_or_default();
         let vendor = self.world.scenario.vendors.iter().position(|vendor| vendor.name == route.vendor);
         let nano_eur = route.total_cost.unwrap_or_default().nano_eur;
         Ok(Served { vendor: vendor.ok_or(ErrorReason::Internal)?, nano_eur })
@@ -100,6 +101,7 @@ fn router(
     let health = SharedHealth::seeded(world.scenario.seed.wrapping_add(caller as u64));
     tokio::spawn(follow_health(adapter.clone(), health.clone()));
     let dependencies = Dependencies {
+        moderator: None,
         config: config.clone(),
         adapter,
         vendors: ConfiguredVendors::default(),
@@ -118,6 +120,19 @@ impl Client for Signalbox {
         let started = Instant::now();
         let result = self.serve(ask).await;
         Outcome { ask, latency: started.elapsed(), result }
+    }
+
+    async fn targets(&self) -> Vec<f64> {
+        let Some(mut router) = self.routers.first().cloned() else { return Vec::new() };
+        let request = self.request(Ask { number: 0, at: self.world.now() }).into_inner();
+        let explained = router.explain_route(v1::ExplainRouteRequest { request: Some(request) }).await;
+        let candidates =
+            explained.ok().and_then(|answer| answer.into_inner().decision).unwrap_or_default().candidates;
+        let probability = |name: &str| {
+            let named = candidates.iter().find(|candidate| candidate.vendor == name);
+            named.map_or(0.0, |candidate| candidate.draw_probability)
+        };
+        self.world.scenario.vendors.iter().map(|vendor| probability(vendor.name)).collect()
     }
 
     async fn prices_changed(&self) -> io::Result<()> {

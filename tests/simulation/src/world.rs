@@ -247,7 +247,8 @@ impl Fate {
     fn limited(now: Duration) -> Self {
         let left = LIMIT_WINDOW.as_secs_f64() - now.as_secs_f64() % LIMIT_WINDOW.as_secs_f64();
         let retry_after = Some(Duration::from_secs_f64(left.ceil()));
-        let failure = Failure::new(ErrorReason::VendorRateLimited, "the simulated vendor was called too often");
+        let failure =
+            Failure::new(ErrorReason::VendorRateLimited, "the simulated vendor was called too often");
         Self { after: REFUSAL, end: Err(Failure { retry_after, ..failure }) }
     }
 }

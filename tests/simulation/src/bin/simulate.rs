@@ -33,22 +33,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(pictures(&scenario, &records, &docs.join("pictures"))?)
 }
 
-/// Every policy's record, as many at a time as there are cores.
+/// Every policy's record. Two at a time, by turns, since the router's come first and are most of the work.
 fn all(scenario: &Arc<Scenario>) -> io::Result<Vec<Record>> {
-    let half = Policy::ALL.len().div_ceil(2);
-    let mut records = Vec::new();
-    // The router is most of the work, and the first two policies are its.
-    let turns = [Policy::ALL.iter().step_by(2), Policy::ALL[1..].iter().step_by(2)];
-    let done = thread::scope(|scope| {
-        let work = turns.map(|turn| scope.spawn(|| turn.map(|policy| run(scenario, *policy)).collect::<Vec<_>>()));
-        work.map(|thread| thread.join().unwrap_or_default())
+    let serve = |first: usize| {
+        let turn = Policy::ALL.iter().skip(first).step_by(2);
+        turn.map(|policy| run(scenario, *policy)).collect::<io::Result<Vec<_>>>()
+    };
+    let (even, odd) = thread::scope(|scope| {
+        let odd = scope.spawn(|| serve(1));
+        (serve(0), odd.join().unwrap_or_else(|_| Err(io::Error::other("a run has panicked"))))
     });
-    for record in done.into_iter().flatten() {
-        records.push(record?);
-    }
-    debug_assert!(records.len() <= 2 * half);
-    let place = |record: &Record| Policy::ALL.iter().position(|policy| *policy == record.policy);
-    records.sort_by_key(place);
+    let mut records = even?;
+    records.extend(odd?);
+    records.sort_by_key(|record| Policy::ALL.iter().position(|policy| *policy == record.policy));
     Ok(records)
 }
 
@@ -66,7 +63,7 @@ fn tables(scenario: &Arc<Scenario>, records: &[Record]) -> String {
         text.push_str("\nHow Signalbox's traffic left each vendor and came back:\n\n");
         text.push_str(&report::recoveries(scenario, signalbox));
     }
-    text.push_str("\nShare of calls per vendor:\n\n");
+    text.push_str("\nShare of calls per vendor, and in brackets the mean probability of being drawn:\n\n");
     text.push_str(&report::shares(scenario, records));
     text
 }
@@ -76,13 +73,15 @@ fn pictures(scenario: &Arc<Scenario>, records: &[Record], folder: &Path) -> io::
     let write = |name: &str, chart: picture::Chart| {
         fs::write(folder.join(format!("routing-{name}.svg")), chart.svg())
     };
+    // As many as there are colours.
+    let shown: Vec<_> = records.iter().filter(|record| record.policy != Policy::Cheap).collect();
     if let Some(signalbox) = records.first() {
         write("shares", picture::shares(scenario, signalbox))?;
     }
-    write("p99", picture::tail(scenario, records))?;
+    write("p99", picture::tail(scenario, &shown))?;
     if let Some(outage) = scenario.incidents.first() {
         let seconds = outage.from.as_secs() - 30..outage.until.as_secs() + 60;
-        write("recovery", picture::calls(scenario, records, outage.vendor, seconds))?;
+        write("recovery", picture::calls(scenario, &shown, outage.vendor, seconds))?;
     }
     Ok(())
 }
