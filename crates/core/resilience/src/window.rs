@@ -47,9 +47,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The span that a health score looks back on.
-    pub const MINUTE: Duration = Duration::from_secs(60);
-    /// The longest span, and that of failure and timeout rates.
+    /// The longest span, and the one that health looks back on.
     pub const FIVE_MINUTES: Duration = Duration::from_secs(SLOT_SECONDS * SLOTS as u64);
 
     /// An empty window.
@@ -88,6 +86,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const MINUTE: Duration = Duration::from_secs(60);
+
     #[test]
     fn calls_leave_the_minute_and_then_the_five_minutes() {
         let start = Instant::now();
@@ -97,8 +97,8 @@ mod tests {
         window.record(Outcome::Timeout, start);
         window.record(Outcome::Failure, after(30));
         let all = Counts { calls: 3, failures: 2, timeouts: 1 };
-        assert_eq!(window.counts(Window::MINUTE, after(59)), all);
-        assert_eq!(window.counts(Window::MINUTE, after(61)), Counts { calls: 1, failures: 1, timeouts: 0 });
+        assert_eq!(window.counts(MINUTE, after(59)), all);
+        assert_eq!(window.counts(MINUTE, after(61)), Counts { calls: 1, failures: 1, timeouts: 0 });
         assert_eq!(window.counts(Window::FIVE_MINUTES, after(299)), all);
         assert_eq!(window.counts(Window::FIVE_MINUTES, after(335)), Counts::default());
     }
@@ -108,7 +108,7 @@ mod tests {
         let now = Instant::now();
         let mut window = Window::new(now);
         window.record(Outcome::Neutral, now);
-        assert_eq!(window.counts(Window::MINUTE, now), Counts::default());
+        assert_eq!(window.counts(MINUTE, now), Counts::default());
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
                 window.record(if failed { Outcome::Failure } else { Outcome::Success }, start + Duration::from_secs(at));
                 calls.push((at, failed));
             }
-            for (span, slots) in [(Window::MINUTE, 12), (Window::FIVE_MINUTES, 60)] {
+            for (span, slots) in [(MINUTE, 12), (Window::FIVE_MINUTES, 60)] {
                 let live = |&&(when, _): &&(u64, bool)| at / SLOT_SECONDS - when / SLOT_SECONDS < slots;
                 let counts = window.counts(span, start + Duration::from_secs(at));
                 prop_assert_eq!(counts.calls, calls.iter().filter(live).count() as u64);
