@@ -6,6 +6,7 @@ mod drills;
 mod moderation;
 mod usage;
 mod usage_bus;
+pub mod usage_facts;
 mod usage_log;
 pub mod usage_store;
 mod vendor;

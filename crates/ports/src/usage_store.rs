@@ -34,7 +34,7 @@ pub trait UsageStore: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// See [`StoreFailure`].
-    async fn requests(&self, query: &Requests) -> Result<Page<UsageEvent>, StoreFailure>;
+    async fn requests(&self, query: &Requests) -> Result<Page<Counted>, StoreFailure>;
 
     /// The events that count in a month, in a fixed order (when, `event_id`). Those of a closed month never change.
     ///
@@ -49,7 +49,8 @@ pub trait UsageStore: Send + Sync + fmt::Debug {
     /// See [`StoreFailure`].
     async fn close_months(&self, before: SystemTime) -> Result<(), StoreFailure>;
 
-    /// Calls of each vendor and model in each minute that began in the window: what anomalies are found from.
+    /// Calls of each vendor and model in each minute that began in the window, oldest first, then by vendor and model:
+    /// what anomalies are found from. A call counts when its event does; see [`calls`](crate::usage_facts::calls).
     ///
     /// # Errors
     /// See [`StoreFailure`].
@@ -146,7 +147,16 @@ pub struct Exported {
     /// How many events.
     pub total: u64,
     /// They.
-    pub events: BoxStream<'static, Result<UsageEvent, StoreFailure>>,
+    pub events: BoxStream<'static, Result<Counted, StoreFailure>>,
+}
+
+/// An event, and when it counts: at its end, or when it was stored if its month was closed then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    /// When it counts, to the microsecond at least.
+    pub when: SystemTime,
+    /// The event as it was given.
+    pub event: UsageEvent,
 }
 
 impl fmt::Debug for Exported {
@@ -173,7 +183,7 @@ pub struct Minute {
     pub failed: u64,
     /// Requests that were first sent here and served by another candidate.
     pub fell_back: u64,
-    /// Requests that were first sent here.
+    /// Requests that were first sent here, without probes.
     pub first_choices: u64,
     /// Structured answers.
     pub structured: u64,
@@ -183,9 +193,9 @@ pub struct Minute {
     pub cost_nano_eur: i64,
     /// Calls whose cost is known.
     pub priced: u64,
-    /// Answer tokens of the calls that answered.
+    /// Answer tokens of the calls that answered, where known.
     pub output_tokens: u64,
-    /// Calls that answered.
+    /// Calls that answered and whose tokens are known.
     pub answered: u64,
 }
 

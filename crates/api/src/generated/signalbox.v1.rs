@@ -5944,6 +5944,9 @@ pub struct UsageEvent {
     /// The answer comes from a simulated vendor: nobody will send a bill.
     #[prost(bool, tag = "32")]
     pub simulated: bool,
+    /// The answer had to be JSON, as the request or its task type said.
+    #[prost(bool, tag = "33")]
+    pub structured: bool,
 }
 /// Nested message and enum types in `UsageEvent`.
 pub mod usage_event {

@@ -1,0 +1,43 @@
+//! What an event means where it is counted: one definition, which every store and every reader shares.
+
+mod calls;
+mod dimensions;
+mod measures;
+#[cfg(test)]
+mod tests;
+
+pub use calls::{Call, calls};
+pub use dimensions::{group_value, matches};
+pub use measures::{Certainty, Measures};
+
+use signalbox_api::v1::{
+    UsageAttempt, UsageEvent, cache_effect, usage_attempt::Kind, usage_event::Operation,
+};
+
+/// Whether it was answered from the cache or by an identical request under way.
+pub fn is_cache_hit(event: &UsageEvent) -> bool {
+    use cache_effect::Outcome::{Coalesced, ExactHit, NormalizedHit, SemanticHit};
+    let outcome = event.cache.as_ref().map(|cache| cache.outcome());
+    matches!(outcome, Some(ExactHit | NormalizedHit | SemanticHit | Coalesced))
+}
+
+/// Whether another candidate served than the one that was asked first.
+pub fn is_fallback(event: &UsageEvent) -> bool {
+    let served = !event.vendor.is_empty() && !is_cache_hit(event);
+    let first = answers(event).next().and_then(|first| first.attempt.as_ref());
+    served && first.is_some_and(|first| first.vendor != event.vendor || first.model != event.model)
+}
+
+/// Whether Signalbox itself asked.
+pub fn is_probe(event: &UsageEvent) -> bool {
+    event.operation() == Operation::Probe
+}
+
+/// Attempts to answer the request, which those for the cache and for moderation are not.
+fn answers(event: &UsageEvent) -> impl Iterator<Item = &UsageAttempt> {
+    event.attempts.iter().filter(|attempt| is_answer(attempt))
+}
+
+fn is_answer(attempt: &UsageAttempt) -> bool {
+    matches!(attempt.kind(), Kind::Answer | Kind::Unspecified)
+}
