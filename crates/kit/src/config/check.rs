@@ -11,6 +11,7 @@ use super::{
     routing,
     sanity::{self, PricePeers},
     tree::Cursor,
+    usage,
 };
 use crate::{catalog::Catalog, config::Environment};
 use signalbox_pricing::Day;
@@ -53,6 +54,7 @@ pub(super) fn check(
     check_names(config, root, today, findings);
     routing::check(&config.routing, &root.key("routing"), findings);
     heartbeat::check(config, root, findings);
+    usage::check(config, root, findings);
     nats::check(&config.nats, &root.key("nats"), findings);
     content::check(config, root, findings);
     check_exchange_rate(config, root, findings);

@@ -10,6 +10,7 @@ use super::{
     slow_stream::SlowStreamConfig,
     tasks::{TaskTypeConfig, TemperaturePolicyConfig},
     tenants::TenantConfig,
+    usage::{PlanConfig, UsageConfig},
     values::{
         Date, Decimal, HumanDuration, address_schema, delay_schema, log_levels_schema, peers_schema,
         url_schema,
@@ -41,6 +42,8 @@ pub struct Config {
     pub peers: PeersConfig,
     /// Where processes tell each other what they have seen. Read at start only.
     pub nats: NatsConfig,
+    /// The account of every request: where it waits and where it is kept. Read at start only.
+    pub usage: UsageConfig,
     /// The vendors, by a name of your choice that models refer to.
     pub vendors: BTreeMap<String, VendorConfig>,
     /// The models, by `vendor/model`.
@@ -60,6 +63,8 @@ pub struct Config {
     pub assumed_quality: AssumedQualityConfig,
     /// Who uses Signalbox. A tenant that is not named here has nothing of its own, and no restrictions.
     pub tenants: BTreeMap<String, TenantConfig>,
+    /// What tenants' plans include, by a name of your choice.
+    pub plans: BTreeMap<String, PlanConfig>,
     /// What is looked for in prompts and answers, by a name of your choice.
     pub content_policies: BTreeMap<String, ContentPolicyConfig>,
     /// Name of the content policy for tenants that name none.

@@ -27,6 +27,7 @@ mod slow_stream;
 mod tasks;
 mod tenants;
 mod tree;
+mod usage;
 mod values;
 mod vendors;
 mod watch;
@@ -56,6 +57,10 @@ pub use schema::json_schema;
 pub use slow_stream::SlowStreamConfig;
 pub use tasks::{HedgeConfig, TaskTypeConfig, TemperaturePolicyConfig};
 pub use tenants::{TenantConfig, TenantTaskConfig};
+pub use usage::{
+    ClickHouseConfig, IngestConfig, PlanConfig, SpoolConfig, SqliteConfig, UsageConfig, UsageStoreConfig,
+    data_dir,
+};
 pub(crate) use values::is_http_url;
 pub use values::{Date, Decimal, HumanDuration, OneOrMany};
 pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig};

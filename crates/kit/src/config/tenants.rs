@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 pub struct TenantConfig {
     /// Name for people.
     pub display_name: Option<String>,
+    /// Name of its plan.
+    pub plan: Option<String>,
     /// Alias for its requests that name neither model nor task type, whatever their temperature.
     pub default_alias: Option<String>,
     /// Patterns of the only models it may use; any where left out.
@@ -50,6 +52,7 @@ impl Default for TenantConfig {
     fn default() -> Self {
         Self {
             display_name: None,
+            plan: None,
             default_alias: None,
             allow: None,
             deny: Vec::new(),

@@ -13,6 +13,7 @@ mod routing;
 mod slow_stream;
 mod tasks;
 mod tenants;
+mod usage;
 
 fn today() -> Day {
     Day::parse("2026-11-29").unwrap()
