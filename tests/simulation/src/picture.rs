@@ -7,7 +7,7 @@ const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 320.0;
 /// Room around the plot for its title, the scale, the time axis and the legend.
 const LEFT: f64 = 56.0;
-const RIGHT: f64 = 150.0;
+const RIGHT: f64 = 170.0;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 36.0;
 /// Colours that can be told apart without red and green, by Okabe and Ito.
@@ -62,7 +62,7 @@ pub fn tail(scenario: &Scenario, records: &[&Record]) -> Chart {
     Chart {
         title: "99th percentile of latency".to_owned(),
         seconds: 0..length,
-        most: 15.0,
+        most: 16.0,
         unit: " s",
         stacked: false,
         series: records.iter().map(|record| (name(record), p99(record))).collect(),
