@@ -20,8 +20,8 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::ContextLengthExceeded
         | ErrorReason::ContentPolicy
         | ErrorReason::UnsupportedParameter => Code::InvalidArgument,
-        ErrorReason::UnknownModel => Code::NotFound,
-        ErrorReason::NoCapableModel => Code::FailedPrecondition,
+        ErrorReason::UnknownModel | ErrorReason::NotFound => Code::NotFound,
+        ErrorReason::NoCapableModel | ErrorReason::MonthOpen => Code::FailedPrecondition,
         ErrorReason::Unauthenticated => Code::Unauthenticated,
         ErrorReason::PermissionDenied => Code::PermissionDenied,
         ErrorReason::BudgetExhausted | ErrorReason::RateLimited => Code::ResourceExhausted,

@@ -2901,7 +2901,7 @@ impl ::prost::Name for StreamInvokeModelRequest {
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StreamInvokeModelResponse {
     /// What happened.
-    #[prost(oneof = "stream_invoke_model_response::Event", tags = "1, 2, 3, 4, 5")]
+    #[prost(oneof = "stream_invoke_model_response::Event", tags = "1, 2, 3, 4, 5, 6")]
     pub event: ::core::option::Option<stream_invoke_model_response::Event>,
 }
 /// Nested message and enum types in `StreamInvokeModelResponse`.
@@ -2924,6 +2924,9 @@ pub mod stream_invoke_model_response {
         /// What the vendor has reported so far. Never before the first content; kept for the case that the call is given up.
         #[prost(message, tag = "5")]
         UsageSoFar(super::TokenUsage),
+        /// More reasoning that is not passed on: about so many tokens. May come before the first content.
+        #[prost(uint64, tag = "6")]
+        WithheldTokens(u64),
     }
 }
 impl ::prost::Name for StreamInvokeModelResponse {
@@ -4697,6 +4700,10 @@ pub enum ErrorReason {
     Unimplemented = 28,
     /// INTERNAL: a fault of Signalbox. Please report it with the request id.
     Internal = 29,
+    /// NOT_FOUND: what is asked for is not there, as a request that nobody made.
+    NotFound = 30,
+    /// FAILED_PRECONDITION: the month is not closed yet, so its export may still change.
+    MonthOpen = 31,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -4735,6 +4742,8 @@ impl ErrorReason {
             Self::Unavailable => "ERROR_REASON_UNAVAILABLE",
             Self::Unimplemented => "ERROR_REASON_UNIMPLEMENTED",
             Self::Internal => "ERROR_REASON_INTERNAL",
+            Self::NotFound => "ERROR_REASON_NOT_FOUND",
+            Self::MonthOpen => "ERROR_REASON_MONTH_OPEN",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -4770,6 +4779,8 @@ impl ErrorReason {
             "ERROR_REASON_UNAVAILABLE" => Some(Self::Unavailable),
             "ERROR_REASON_UNIMPLEMENTED" => Some(Self::Unimplemented),
             "ERROR_REASON_INTERNAL" => Some(Self::Internal),
+            "ERROR_REASON_NOT_FOUND" => Some(Self::NotFound),
+            "ERROR_REASON_MONTH_OPEN" => Some(Self::MonthOpen),
             _ => None,
         }
     }

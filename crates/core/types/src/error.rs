@@ -14,6 +14,10 @@ pub enum ErrorReason {
     UnknownModel,
     /// No model that the request may use can do what it needs.
     NoCapableModel,
+    /// What is asked for is not there.
+    NotFound,
+    /// The month is not closed yet.
+    MonthOpen,
     /// The prompt does not fit the model's window.
     ContextLengthExceeded,
     /// The vendor refused the content.
@@ -79,11 +83,13 @@ pub enum Fault {
 
 impl ErrorReason {
     /// Every reason.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::InvalidRequest,
         Self::RequestTooLarge,
         Self::UnknownModel,
         Self::NoCapableModel,
+        Self::NotFound,
+        Self::MonthOpen,
         Self::ContextLengthExceeded,
         Self::ContentPolicy,
         Self::UnsupportedParameter,
@@ -118,6 +124,8 @@ impl ErrorReason {
             Self::RequestTooLarge => "REQUEST_TOO_LARGE",
             Self::UnknownModel => "UNKNOWN_MODEL",
             Self::NoCapableModel => "NO_CAPABLE_MODEL",
+            Self::NotFound => "NOT_FOUND",
+            Self::MonthOpen => "MONTH_OPEN",
             Self::ContextLengthExceeded => "CONTEXT_LENGTH_EXCEEDED",
             Self::ContentPolicy => "CONTENT_POLICY",
             Self::UnsupportedParameter => "UNSUPPORTED_PARAMETER",
@@ -158,6 +166,8 @@ impl ErrorReason {
             | Self::RequestTooLarge
             | Self::UnknownModel
             | Self::NoCapableModel
+            | Self::NotFound
+            | Self::MonthOpen
             | Self::ContextLengthExceeded
             | Self::ContentPolicy
             | Self::UnsupportedParameter
