@@ -6,6 +6,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+/// How long a delivery is its receiver's own, from when it was received or last extended; then another one may get it.
+pub const HOLD: Duration = Duration::from_secs(30);
+
 /// The reading end of the bus, one for each ingester. Deliveries that are not acknowledged come again.
 #[async_trait::async_trait]
 pub trait UsageBus: Send + fmt::Debug {

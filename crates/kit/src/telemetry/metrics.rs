@@ -42,6 +42,15 @@ pub fn share(name: &str, help: &str, labels: &[&str]) -> GaugeVec {
     gauge
 }
 
+/// Registers a gauge of numbers that are not whole.
+#[expect(clippy::panic, reason = "as for counters")]
+pub fn number(name: &str, help: &str, labels: &[&str]) -> GaugeVec {
+    let gauge =
+        GaugeVec::new(Opts::new(name, help), labels).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let _duplicate = REGISTRY.register(Box::new(gauge.clone()));
+    gauge
+}
+
 /// Registers a histogram of seconds.
 #[expect(clippy::panic, reason = "as for counters")]
 pub fn seconds(name: &str, help: &str, labels: &[&str]) -> HistogramVec {
