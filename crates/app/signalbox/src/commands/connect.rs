@@ -3,6 +3,7 @@
 use super::CommandError;
 use signalbox_api::v1::{
     admin_service_client::AdminServiceClient, router_service_client::RouterServiceClient,
+    usage_service_client::UsageServiceClient,
 };
 use std::{error::Error, time::Duration};
 use tonic::transport::{Channel, Endpoint};
@@ -30,6 +31,12 @@ impl ServerArgs {
     /// A client of the server's service for operators.
     pub(crate) async fn admin(&self) -> Result<AdminServiceClient<Channel>, CommandError> {
         Ok(AdminServiceClient::new(channel(&self.server).await?))
+    }
+
+    /// A client of the accounts.
+    pub(crate) async fn usage(&self) -> Result<UsageServiceClient<Channel>, CommandError> {
+        let channel = channel(&self.server).await?;
+        Ok(UsageServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE_BYTES))
     }
 }
 

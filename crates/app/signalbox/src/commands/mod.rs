@@ -12,6 +12,7 @@ mod failures;
 mod json_layout;
 pub(crate) mod models;
 mod show;
+pub(crate) mod usage;
 
 use signalbox_kit::{Clock, SystemClock, config::Environment};
 use signalbox_pricing::Day;

@@ -1,0 +1,210 @@
+//! `signalbox usage request`, `requests` and `tail`: single requests.
+
+use super::{Client, failed, filter::FilterArgs, when, when::WhenArgs};
+use crate::commands::{CommandError, print, print_aside, show};
+use jiff::Timestamp;
+use signalbox_api::{json, v1};
+
+/// Requests on a page.
+const PAGE: i32 = 500;
+
+/// Which request.
+#[derive(Debug, clap::Args)]
+pub(super) struct RequestArgs {
+    /// Its id, as every answer tells it
+    request_id: String,
+    /// Whose it is
+    #[arg(long, value_name = "ID", default_value = "")]
+    tenant: String,
+}
+
+/// Which requests.
+#[derive(Debug, clap::Args)]
+pub(super) struct RequestsArgs {
+    /// Most to print
+    #[arg(long, default_value_t = 50)]
+    limit: usize,
+    #[command(flatten)]
+    when: WhenArgs,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// Which requests to watch.
+#[derive(Debug, clap::Args)]
+pub(super) struct TailArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// Prints one request with all its calls.
+pub(super) async fn one(mut client: Client, args: RequestArgs, as_json: bool) -> Result<(), CommandError> {
+    let request = v1::GetRequestRequest { request_id: args.request_id, tenant_id: args.tenant };
+    let answer = client.get_request(request).await.map_err(failed)?.into_inner();
+    print(&if as_json { json::to_json(&answer)? } else { audit(&answer.event.unwrap_or_default()) })
+}
+
+/// Prints requests, a line each.
+pub(super) async fn list(mut client: Client, args: RequestsArgs, as_json: bool) -> Result<(), CommandError> {
+    let (start, end) = args.when.window(Timestamp::now());
+    let mut request = v1::ListRequestsRequest {
+        filter: Some(args.filter.filter()),
+        start_time: Some(start),
+        end_time: end,
+        page_size: PAGE.min(i32::try_from(args.limit).unwrap_or(PAGE)),
+        ..v1::ListRequestsRequest::default()
+    };
+    let mut found = v1::ListRequestsResponse::default();
+    while found.events.len() < args.limit {
+        let page = client.list_requests(request.clone()).await.map_err(failed)?.into_inner();
+        found.events.extend(page.events);
+        found.next_page_token = page.next_page_token;
+        if found.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token.clone_from(&found.next_page_token);
+    }
+    found.events.truncate(args.limit);
+    if as_json {
+        return print(&json::to_json(&found)?);
+    }
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    rows.extend(found.events.iter().map(line));
+    print(&show::table(&rows, &[5, 6, 7]).join("\n"))
+}
+
+/// Prints requests as they end, until interrupted.
+pub(super) async fn tail(mut client: Client, args: TailArgs, as_json: bool) -> Result<(), CommandError> {
+    let request = v1::StreamUsageRequest { filter: Some(args.filter.filter()) };
+    let mut events = client.stream_usage(request).await.map_err(failed)?.into_inner();
+    while let Some(message) = events.message().await.map_err(failed)? {
+        if message.skipped > 0 {
+            print_aside(&format!("{} requests were left out: too many at a time", message.skipped))?;
+        }
+        let event = message.event.unwrap_or_default();
+        print(&if as_json { json::to_json(&event)? } else { line(&event).join("  ") })?;
+    }
+    Ok(())
+}
+
+const HEAD: [&str; 9] =
+    ["ENDED (UTC)", "REQUEST", "TENANT", "TASK TYPE", "SERVED BY", "TOKENS", "COST", "LATENCY", "OUTCOME"];
+
+fn line(event: &v1::UsageEvent) -> Vec<String> {
+    let usage = event.usage.unwrap_or_default();
+    let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+    vec![
+        when::shown(event.end_time.as_ref()),
+        event.request_id.clone(),
+        or_dash(&event.tenant_id),
+        or_dash(&event.task_type),
+        served_by(event),
+        total(&usage).to_string(),
+        show::cost(&event.cost.clone().unwrap_or_default()),
+        show::wire_time(event.latency).unwrap_or_else(|| "-".to_owned()),
+        outcome(event),
+    ]
+}
+
+fn served_by(event: &v1::UsageEvent) -> String {
+    if event.vendor.is_empty() { "-".to_owned() } else { format!("{}/{}", event.vendor, event.model) }
+}
+
+fn outcome(event: &v1::UsageEvent) -> String {
+    let word = show::word(event.outcome().as_str_name(), "OUTCOME_");
+    if event.error_reason.is_empty() { word } else { format!("{word}: {}", event.error_reason) }
+}
+
+fn total(usage: &v1::TokenUsage) -> u64 {
+    let counts = [
+        usage.input_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.cache_write_1h_tokens,
+        usage.output_tokens,
+        usage.reasoning_tokens,
+    ];
+    counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
+}
+
+/// A request from top to bottom: what it was for, what it used and cost, each call, and why it went there.
+fn audit(event: &v1::UsageEvent) -> String {
+    let usage = event.usage.unwrap_or_default();
+    let cost = show::cost(&event.cost.clone().unwrap_or_default());
+    let latency = show::wire_time(event.latency).unwrap_or_else(|| "an unknown time".to_owned());
+    let what = if event.reference.is_empty() { "This request" } else { event.reference.as_str() };
+    let mut lines = vec![
+        format!("{what} used {} tokens, by {}, cost {cost}, in {latency}.", total(&usage), served_by(event)),
+        String::new(),
+    ];
+    let facts = [
+        ("request", event.request_id.clone()),
+        ("tenant", event.tenant_id.clone()),
+        ("scene", event.scene.clone()),
+        ("task type", event.task_type.clone()),
+        ("asked for", event.requested_model.clone()),
+        ("outcome", outcome(event)),
+        ("why there", event.route_reason.clone()),
+        ("tokens", show::tokens(&usage)),
+        ("began", when::shown(event.start_time.as_ref())),
+        ("trace", event.trace_id.clone()),
+        (
+            "simulated",
+            if event.simulated { "yes: nobody will send a bill".to_owned() } else { String::new() },
+        ),
+    ];
+    let told = facts.iter().filter(|(_, fact)| !fact.is_empty());
+    lines.extend(told.map(|(name, fact)| format!("{name:<10} {fact}")));
+    lines.push(String::new());
+    lines.extend(calls(event));
+    lines.join("\n")
+}
+
+fn calls(event: &v1::UsageEvent) -> Vec<String> {
+    let attempts: Vec<v1::Attempt> =
+        event.attempts.iter().filter_map(|attempt| attempt.attempt.clone()).collect();
+    let told = show::attempts(&attempts).into_iter().zip(&attempts);
+    told.map(|(line, attempt)| {
+        let cost = show::cost(&attempt.cost.clone().unwrap_or_default());
+        format!("{line}: {} tokens, {cost}", total(&attempt.usage.unwrap_or_default()))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audit_begins_with_what_one_article_used() {
+        let usage = v1::TokenUsage { input_tokens: 900, output_tokens: 100, ..v1::TokenUsage::default() };
+        let cost = v1::Cost { nano_eur: 1_500_000, ..v1::Cost::default() };
+        let attempt = v1::Attempt {
+            vendor: "openai".into(),
+            model: "gpt-6-luna".into(),
+            usage: Some(usage),
+            cost: Some(cost.clone()),
+            cause: v1::attempt::Cause::FirstChoice as i32,
+            ..v1::Attempt::default()
+        };
+        let event = v1::UsageEvent {
+            request_id: "r-1".into(),
+            reference: "article-4711".into(),
+            vendor: "openai".into(),
+            model: "gpt-6-luna".into(),
+            usage: Some(usage),
+            cost: Some(cost),
+            latency: Some(prost_types::Duration { seconds: 1, nanos: 250_000_000 }),
+            outcome: v1::usage_event::Outcome::Succeeded as i32,
+            attempts: vec![v1::UsageAttempt { attempt: Some(attempt), ..v1::UsageAttempt::default() }],
+            ..v1::UsageEvent::default()
+        };
+        let audit = audit(&event);
+        assert!(
+            audit
+                .starts_with("article-4711 used 1000 tokens, by openai/gpt-6-luna, cost €0.0015, in 1.25 s."),
+            "{audit}"
+        );
+        assert!(audit.ends_with("(first choice) answered: 1000 tokens, €0.0015"), "{audit}");
+    }
+}

@@ -1,0 +1,114 @@
+//! Windows of time as people type them. All in UTC.
+
+use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
+use prost_types::Timestamp as Wire;
+
+/// When; the last 30 days where nothing is said.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct WhenArgs {
+    /// A calendar month, as in `2026-11`
+    #[arg(long, value_parser = month, conflicts_with_all = ["last", "from", "to"])]
+    month: Option<(Timestamp, Timestamp)>,
+    /// The time until now, as in `24h` or `7d`
+    #[arg(long, value_parser = span, conflicts_with_all = ["from", "to"])]
+    last: Option<Span>,
+    /// The first day or moment, as in `2026-11-01` or `2026-11-01T08:00:00Z`
+    #[arg(long, value_parser = moment)]
+    from: Option<Timestamp>,
+    /// The day or moment before which to stop; now where left out
+    #[arg(long, value_parser = moment)]
+    to: Option<Timestamp>,
+}
+
+impl WhenArgs {
+    /// Start and end of the window; no end means now.
+    pub(super) fn window(&self, now: Timestamp) -> (Wire, Option<Wire>) {
+        if let Some((start, end)) = self.month {
+            return (wire(start), Some(wire(end)));
+        }
+        let last = self.last.unwrap_or_else(|| Span::new().hours(30 * 24));
+        let start = self.from.or_else(|| now.checked_sub(last).ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        (wire(start), self.to.map(wire))
+    }
+}
+
+fn wire(moment: Timestamp) -> Wire {
+    Wire { seconds: moment.as_second(), nanos: moment.subsec_nanosecond() }
+}
+
+fn month(text: &str) -> Result<(Timestamp, Timestamp), String> {
+    let problem = || format!("`{text}` is no month as in 2026-11");
+    let first: Date = format!("{text}-01").parse().map_err(|_| problem())?;
+    let next = first.checked_add(Span::new().months(1)).map_err(|_| problem())?;
+    Ok((midnight(first)?, midnight(next)?))
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    if let Ok(day) = text.parse::<Date>()
+        && !text.contains('T')
+    {
+        return midnight(day);
+    }
+    text.parse()
+        .map_err(|_| format!("`{text}` is no day as in 2026-11-01 and no moment as in 2026-11-01T08:00:00Z"))
+}
+
+fn midnight(day: Date) -> Result<Timestamp, String> {
+    day.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|error| error.to_string())
+}
+
+fn span(text: &str) -> Result<Span, String> {
+    let problem = || format!("`{text}` is no time as in 30m, 24h or 7d");
+    let unit = text.chars().last().ok_or_else(problem)?;
+    let number: i32 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(problem)?;
+    let minutes = match unit {
+        'm' => 1,
+        'h' => 60,
+        'd' => 24 * 60,
+        _ => return Err(problem()),
+    };
+    let all = i64::from(number).checked_mul(minutes).filter(|all| (1..=5_256_000).contains(all));
+    all.map(|all| Span::new().minutes(all)).ok_or_else(|| format!("`{text}` must be from 1m to 3650d"))
+}
+
+/// A moment as people read it, in UTC.
+pub(super) fn shown(at: Option<&Wire>) -> String {
+    let moment = at.and_then(|at| Timestamp::new(at.seconds, at.nanos).ok());
+    moment.map_or_else(|| "-".to_owned(), |moment| moment.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn windows_are_read_as_people_type_them() {
+        let now = at("2026-11-30T12:00:00Z");
+        let window = |args: WhenArgs| {
+            let (start, end) = args.window(now);
+            (shown(Some(&start)), end.map(|end| shown(Some(&end))))
+        };
+        let of_month = WhenArgs { month: Some(month("2026-12").unwrap()), ..WhenArgs::default() };
+        assert_eq!(window(of_month), ("2026-12-01 00:00:00".into(), Some("2027-01-01 00:00:00".into())));
+        let last = WhenArgs { last: Some(span("36h").unwrap()), ..WhenArgs::default() };
+        assert_eq!(window(last), ("2026-11-29 00:00:00".into(), None));
+        let from = WhenArgs { from: Some(moment("2026-11-02").unwrap()), ..WhenArgs::default() };
+        assert_eq!(window(from), ("2026-11-02 00:00:00".into(), None));
+        assert_eq!(window(WhenArgs::default()).0, "2026-10-31 12:00:00");
+    }
+
+    #[test]
+    fn what_is_no_time_is_said_so() {
+        for text in ["", "7", "d", "0h", "-1d", "9999999999d", "5w", "ä"] {
+            assert!(span(text).is_err(), "{text}");
+        }
+        for text in ["2026-13", "2026", "2026-11-01"] {
+            assert!(month(text).is_err(), "{text}");
+        }
+        assert!(moment("yesterday").is_err());
+    }
+}
