@@ -1,0 +1,84 @@
+//! Deliveries that are worked on, and for how long they are still ours.
+
+use super::{LetGo, pause::Backoff};
+use signalbox_ports::{Delivery, HOLD, UsageBus};
+use std::{pin::pin, time::Duration};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// The longest that an insert takes, whether it is heard to end or not.
+const INSERT: Duration = Duration::from_secs(10);
+/// How often what is worked on is said to be.
+const EXTEND_EVERY: Duration = Duration::from_secs(5);
+
+/// What is held of a batch. When it may have gone to another ingester it must not be touched any more: both would look
+/// for its events in the store, both would find none, and both would store them.
+#[derive(Debug)]
+pub(super) struct Hold {
+    sequences: Vec<u64>,
+    /// When it was ours for sure.
+    since: Instant,
+    /// When the bus was last told, or was not reached.
+    told: Instant,
+}
+
+impl Hold {
+    pub(super) fn new(deliveries: &[Delivery]) -> Self {
+        let sequences = deliveries.iter().map(|delivery| delivery.sequence).collect();
+        let now = Instant::now();
+        Self { sequences, since: now, told: now }
+    }
+
+    /// These are no longer worked on.
+    pub(super) fn done(&mut self, sequences: &[u64]) {
+        let mut done = sequences.to_vec();
+        done.sort_unstable();
+        self.sequences.retain(|sequence| done.binary_search(sequence).is_err());
+    }
+
+    /// Works, and says so from time to time.
+    pub(super) async fn during<T>(&mut self, bus: &mut dyn UsageBus, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                () = sleep_until(self.told + EXTEND_EVERY) => self.extend(bus).await,
+                ended = &mut work => return ended,
+            }
+        }
+    }
+
+    /// Waits before the next try, and keeps what is held; or lets it go where it is no longer surely ours, or the process
+    /// is to end.
+    pub(super) async fn pause(
+        &mut self,
+        bus: &mut dyn UsageBus,
+        backoff: &mut Backoff,
+        drain: &CancellationToken,
+    ) -> Result<(), LetGo> {
+        if drain.run_until_cancelled(backoff.pause()).await.is_none() {
+            tracing::info!("draining: what could not be stored yet stays on the bus");
+            return Err(LetGo);
+        }
+        self.extend(bus).await;
+        self.is_ours()
+    }
+
+    /// Whether there is time for another insert.
+    pub(super) fn is_ours(&self) -> Result<(), LetGo> {
+        if self.since.elapsed() + INSERT < HOLD {
+            return Ok(());
+        }
+        tracing::warn!("the bus could not be told in time that a batch is worked on: it comes again");
+        Err(LetGo)
+    }
+
+    async fn extend(&mut self, bus: &mut dyn UsageBus) {
+        let now = Instant::now();
+        self.told = now;
+        match bus.extend(&self.sequences).await {
+            Ok(()) => self.since = now,
+            Err(away) => tracing::debug!(error = %away, "the bus cannot be told that a batch is worked on"),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The good and the bad of what was received.
+
+use super::batch::Held;
+use crate::check;
+use signalbox_ports::{Delivery, Letter};
+use std::{collections::HashSet, time::SystemTime};
+
+/// What was received, sorted.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    /// To be stored.
+    pub(super) good: Vec<Held>,
+    /// To be set aside.
+    pub(super) letters: Vec<Letter>,
+    /// Sequences of those whose event is among the good a second time.
+    pub(super) twice: Vec<u64>,
+}
+
+pub(super) fn sort(deliveries: Vec<Delivery>, now: SystemTime) -> Sorted {
+    let mut sorted = Sorted::default();
+    let mut seen = HashSet::with_capacity(deliveries.len());
+    for Delivery { sequence, payload, again, .. } in deliveries {
+        match check::read(&payload, now) {
+            Ok(event) if seen.insert(event.event_id.clone()) => {
+                sorted.good.push(Held { sequence, again, payload, event });
+            }
+            Ok(_) => sorted.twice.push(sequence),
+            Err(rejected) => sorted.letters.push(Letter {
+                sequence,
+                reason: rejected.reason,
+                detail: rejected.detail,
+                event_id: rejected.event_id,
+                tenant_id: rejected.tenant_id,
+                set_aside_at: now,
+                payload,
+            }),
+        }
+    }
+    sorted
+}

@@ -1,0 +1,82 @@
+//! Single requests.
+
+use super::{
+    Pages, filter,
+    violations::Violations,
+    window::{ever, window},
+};
+use crate::{failure, service::Dependencies};
+use signalbox_api::v1::{
+    GetRequestRequest, GetRequestResponse, ListRequestsRequest, ListRequestsResponse, UsageFilter,
+};
+use signalbox_ports::usage_store::Requests;
+use signalbox_types::{ErrorReason, Failure, shown};
+use std::time::Duration;
+
+/// Thirty days: the window of those who say none.
+const RECENT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Bytes of an id that may be looked for.
+const LONGEST: usize = 1_024;
+
+/// Answers `GetRequest`.
+pub(crate) async fn get(
+    dependencies: &Dependencies,
+    request: GetRequestRequest,
+) -> Result<GetRequestResponse, Failure> {
+    let mut violations = Violations::default();
+    for (field, value) in [("request_id", &request.request_id), ("tenant_id", &request.tenant_id)] {
+        violations.check(!value.is_empty(), field, || "is required");
+        violations.check(value.len() <= LONGEST, field, || format!("has more than {LONGEST} bytes"));
+    }
+    violations.into_result()?;
+    let question = Requests {
+        window: ever(dependencies.clock.now()),
+        filter: UsageFilter { tenant_ids: vec![request.tenant_id.clone()], ..UsageFilter::default() },
+        request_id: request.request_id.clone(),
+        limit: 1,
+        after: None,
+    };
+    let page = dependencies.store.requests(&question).await.map_err(failure::of_store)?;
+    let found = page.rows.into_iter().next().ok_or_else(|| {
+        let (request, tenant) = (shown(&request.request_id), shown(&request.tenant_id));
+        let message =
+            format!("no request {request} of the tenant {tenant} is known; it may have ended just now");
+        Failure::new(ErrorReason::NotFound, message)
+    })?;
+    Ok(GetRequestResponse { event: Some(found.event) })
+}
+
+/// Answers `ListRequests`.
+pub(crate) async fn list(
+    dependencies: &Dependencies,
+    request: ListRequestsRequest,
+) -> Result<ListRequestsResponse, Failure> {
+    let mut violations = Violations::default();
+    let pages = Pages::requests(&request, &mut violations);
+    let now = dependencies.clock.now();
+    let (first_start, first_end) = pages.window();
+    let told = (request.start_time.or(first_start), request.end_time.or(first_end));
+    let window = window(told, now.checked_sub(RECENT), now, &mut violations);
+    let wanted = request.filter.unwrap_or_default();
+    filter::check(&wanted, &mut violations);
+    violations.check(request.request_id.len() <= LONGEST, "request_id", || {
+        format!("has more than {LONGEST} bytes")
+    });
+    violations.into_result()?;
+    let question = Requests {
+        window,
+        filter: wanted,
+        request_id: request.request_id,
+        limit: pages.size,
+        after: pages.after(),
+    };
+    let page = dependencies.store.requests(&question).await.map_err(failure::of_store)?;
+    let next_page_token = match page.rows.last() {
+        Some(last) if page.more => {
+            pages.after_row((window.start, window.end), last.when, &last.event.event_id)
+        }
+        _ => String::new(),
+    };
+    let events = page.rows.into_iter().map(|counted| counted.event).collect();
+    Ok(ListRequestsResponse { events, next_page_token })
+}

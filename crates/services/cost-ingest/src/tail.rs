@@ -1,0 +1,81 @@
+//! Requests as they end, for those who watch.
+
+use crate::read::{filter, violations::Violations};
+use futures_util::{Stream, stream};
+use signalbox_api::v1::{StreamUsageResponse, UsageEvent, UsageFilter};
+use signalbox_ports::usage_facts;
+use signalbox_types::Failure;
+use std::sync::Arc;
+use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
+
+/// What an ingester has stored, from now on. Clones share their watchers. One who is too slow misses some.
+#[derive(Debug, Clone)]
+pub struct Tail(Sender<Arc<UsageEvent>>);
+
+impl Tail {
+    /// `room`: events that a watcher may be behind.
+    pub fn new(room: usize) -> Self {
+        Self(broadcast::channel(room.max(1)).0)
+    }
+
+    pub(crate) fn tell(&self, events: impl IntoIterator<Item = UsageEvent>) {
+        if self.0.receiver_count() == 0 {
+            return;
+        }
+        for event in events {
+            let _nobody_watches = self.0.send(Arc::new(event));
+        }
+    }
+
+    /// Events that a filter lets through.
+    pub(crate) fn follow(
+        &self,
+        filter: UsageFilter,
+    ) -> Result<impl Stream<Item = StreamUsageResponse> + Send + use<>, Failure> {
+        let mut violations = Violations::default();
+        filter::check(&filter, &mut violations);
+        violations.into_result()?;
+        Ok(stream::unfold((self.0.subscribe(), filter), |(mut events, filter)| async move {
+            let next = next(&mut events, &filter).await?;
+            Some((next, (events, filter)))
+        }))
+    }
+}
+
+/// `None` when there will be no more. Those passed over are counted whatever the filter says of them: they are gone.
+async fn next(events: &mut Receiver<Arc<UsageEvent>>, filter: &UsageFilter) -> Option<StreamUsageResponse> {
+    let mut skipped = 0;
+    loop {
+        match events.recv().await {
+            Ok(event) if usage_facts::matches(&event, filter) => {
+                return Some(StreamUsageResponse { event: Some(Arc::unwrap_or_clone(event)), skipped });
+            }
+            Ok(_) => {}
+            Err(RecvError::Lagged(more)) => skipped += more,
+            Err(RecvError::Closed) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::event;
+    use futures_util::{FutureExt, StreamExt};
+
+    #[tokio::test]
+    async fn a_watcher_sees_what_it_asked_for_and_hears_what_it_missed() {
+        let tail = Tail::new(4);
+        let filter = UsageFilter { tenant_ids: vec!["acme".to_owned()], ..UsageFilter::default() };
+        let mut seen = std::pin::pin!(tail.follow(filter).unwrap());
+        let other = UsageEvent { tenant_id: "other".to_owned(), ..event("other") };
+        tail.tell([event("e1"), other]);
+        let first = seen.next().await.unwrap();
+        assert_eq!((first.event.unwrap().event_id.as_str(), first.skipped), ("e1", 0));
+        tail.tell((2..=10).map(|number| event(&format!("e{number}"))));
+        let next = seen.next().await.unwrap();
+        assert_eq!((next.event.unwrap().event_id.as_str(), next.skipped), ("e7", 6));
+        assert_eq!(seen.by_ref().take(3).collect::<Vec<_>>().await.len(), 3);
+        assert!(seen.next().now_or_never().is_none(), "it waits for more");
+    }
+}
