@@ -1,6 +1,10 @@
 //! The connection: made in the background, and made again whenever it is lost.
 
-use async_nats::{Client, ConnectOptions, Event, ServerAddr, connection::State};
+use async_nats::{
+    Client, ConnectOptions, Event, ServerAddr,
+    connection::State,
+    jetstream::{Context, context::ContextBuilder},
+};
 use std::{
     fmt,
     future::ready,
@@ -88,6 +92,15 @@ impl Nats {
         &self.client
     }
 
+    /// For streams. Publishing waits while `in_flight` messages are not acknowledged.
+    pub(crate) fn jetstream(&self, patience: Duration, in_flight: usize) -> Context {
+        ContextBuilder::new()
+            .timeout(patience)
+            .ack_timeout(patience)
+            .max_ack_inflight(in_flight)
+            .build(self.client.clone())
+    }
+
     /// Whether a server is connected now.
     pub fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
@@ -155,7 +168,8 @@ impl Told {
             Event::Disconnected | Event::ClientError(_) if !self.away.swap(true, Ordering::Relaxed) => {
                 tracing::warn!(
                     why = %event,
-                    "NATS is away: calls go on, but what other processes see of vendors is not heard until it is back"
+                    "NATS is away: calls go on and their accounts wait, but what other processes see of vendors is not heard \
+                     until it is back"
                 );
             }
             Event::ServerError(error) if !self.refused.swap(true, Ordering::Relaxed) => {
