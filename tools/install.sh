@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
 #
-#   tools/install.sh [gate|realllm|bench]...     (default: gate)
+#   tools/install.sh [gate|realllm|clickhouse|bench]...     (default: gate)
 #
-# gate     buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
-# realllm  a small real language model behind an OpenAI-compatible server
-# bench    the gateways `make bench` compares with: envoy and portkey
+# gate        buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
+# realllm     a small real language model behind an OpenAI-compatible server
+# clickhouse  ClickHouse's engine behind an HTTP front
+# bench       the gateways `make bench` compares with: envoy and portkey
 #
 # Programs land in .tools/bin. Asking again costs nothing: a group is installed anew only when its pins changed.
 set -euo pipefail
@@ -76,6 +77,13 @@ install_realllm() {
     chmod +x "$bin/realllm"
 }
 
+install_clickhouse() {
+    venv clickhouse --no-deps
+    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$tools/clickhouse/bin/python" "$root/tools/clickhouse/serve.py" \
+        >"$bin/clickhouse-engine"
+    chmod +x "$bin/clickhouse-engine"
+}
+
 install_bench() {
     venv bench
     expose bench envoy
@@ -93,7 +101,7 @@ install_bench() {
 mkdir -p "$bin"
 for group in "${@:-gate}"; do
     case $group in
-        gate | realllm | bench) "install_$group" ;;
-        *) die "unknown group '$group': gate, realllm or bench" ;;
+        gate | realllm | clickhouse | bench) "install_$group" ;;
+        *) die "unknown group '$group': gate, realllm, clickhouse or bench" ;;
     esac
 done

@@ -12,10 +12,12 @@ pub mod otlp;
 pub mod real_model;
 pub mod refusal;
 
+mod clickhouse;
 mod deployment;
 mod files;
 mod http;
 mod nats;
+mod nats_cluster;
 mod process;
 mod signalbox;
 mod vendorsim;
@@ -23,10 +25,12 @@ mod wait;
 mod workspace;
 mod world;
 
+pub use clickhouse::ClickHouseEngine;
 pub use deployment::{Deployment, Topology};
 pub use files::merge;
 pub use http::get;
 pub use nats::NatsServer;
+pub use nats_cluster::NatsCluster;
 pub use signalbox::{Client, Options, Signalbox};
 pub use vendorsim::Vendorsim;
 pub use wait::{eventually, eventually_some};

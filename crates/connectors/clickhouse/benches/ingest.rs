@@ -1,0 +1,3 @@
+//! Rates.
+
+fn main() {}
