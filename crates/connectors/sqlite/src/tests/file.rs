@@ -1,0 +1,104 @@
+//! The file itself.
+
+use super::{open, usage};
+use crate::{Database, OpenError};
+use futures_util::future::join_all;
+use signalbox_contracts::events;
+use signalbox_ports::usage_store::{Batch, Inserted, UsageStore};
+use sqlx::Connection;
+use std::{fs, path::Path};
+
+fn batch(count: usize) -> Batch {
+    Batch { token: "t".to_owned(), events: events(1, 100).take(count).collect(), suspects: Vec::new() }
+}
+
+async fn refusal(path: &Path) -> OpenError {
+    Database::open(path).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn what_was_stored_is_there_when_the_file_is_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("made/where/missing/usage.db");
+    usage(&open(&path).await).insert(&batch(10)).await.unwrap();
+    let again = usage(&open(&path).await).insert(&batch(12)).await.unwrap();
+    assert_eq!(again, Inserted { stored: 2, repeated: 10 });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_processes_may_make_one_file_at_once_and_write_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = &dir.path().join("usage.db");
+    let stored = join_all((0..6).map(|_| async move {
+        let inserted = usage(&open(path).await).insert(&batch(50)).await.unwrap();
+        inserted.stored
+    }));
+    assert_eq!(stored.await.into_iter().sum::<usize>(), 50, "each event is new to one of them only");
+}
+
+#[tokio::test]
+async fn a_file_of_another_kind_is_refused_by_name_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("letter.txt");
+    let letter = "Dear Sir or Madam, ".repeat(100);
+    fs::write(&path, &letter).unwrap();
+    let error = refusal(&path).await;
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+    assert!(
+        error.to_string().contains("letter.txt") && error.to_string().contains("move it away"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), letter);
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("usage.db");
+    let database = open(&path).await;
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *database.writer().await).await.unwrap();
+    drop(database);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.iter_mut().skip(100).take(4_000).for_each(|byte| *byte = 0xA5);
+    fs::write(&path, bytes).unwrap();
+    let error = refusal(&path).await.to_string();
+    assert!(error.contains("usage.db") && error.contains("restore it from a backup"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_version_is_refused_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("usage.db");
+    let database = open(&path).await;
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 VALUES (99, 'from the future', true, x'00', 0)";
+    sqlx::query(newer).execute(&mut *database.writer().await).await.unwrap();
+    drop(database);
+    let error = refusal(&path).await;
+    assert!(matches!(error, OpenError::TooNew { version: 99, .. }), "{error}");
+    assert!(error.to_string().contains("newer Signalbox"), "{error}");
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let error = refusal(&dir.path().join("file/usage.db")).await.to_string();
+    assert!(error.contains("file/usage.db"), "{error}");
+}
+
+#[tokio::test]
+async fn a_batch_that_is_broken_off_is_not_there_in_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("usage.db");
+    let database = open(&path).await;
+    let store = usage(&database);
+    // Another process writes; ours waits for it and is given up.
+    let options = format!("sqlite://{}", path.display());
+    let mut other = sqlx::SqliteConnection::connect(&options).await.unwrap();
+    let blocking = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    let all = batch(50);
+    assert!(futures_util::poll!(store.insert(&all)).is_pending());
+    blocking.rollback().await.unwrap();
+    assert_eq!(store.insert(&all).await.unwrap(), Inserted { stored: 50, repeated: 0 });
+}

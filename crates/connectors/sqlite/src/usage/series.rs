@@ -1,0 +1,107 @@
+//! The combinations of dimensions that have occurred, each with a number.
+
+use crate::database::begin;
+use signalbox_api::v1::{Lane, UsageDimension, UsageEvent, UsageFilter, cache_effect, usage_event};
+use signalbox_ports::usage_facts::group_value;
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use std::collections::HashMap;
+
+/// Dimensions that make a series, with their columns. The reference is not one: there are as many as articles.
+pub(super) const DIMENSIONS: [(UsageDimension, &str); 13] = [
+    (UsageDimension::Tenant, "tenant"),
+    (UsageDimension::Key, "key"),
+    (UsageDimension::Scene, "scene"),
+    (UsageDimension::TaskType, "task_type"),
+    (UsageDimension::Locale, "locale"),
+    (UsageDimension::Vendor, "vendor"),
+    (UsageDimension::Model, "model"),
+    (UsageDimension::Lane, "lane"),
+    (UsageDimension::Operation, "operation"),
+    (UsageDimension::Outcome, "outcome"),
+    (UsageDimension::CacheOutcome, "cache_outcome"),
+    (UsageDimension::ErrorReason, "error_reason"),
+    (UsageDimension::Simulated, "simulated"),
+];
+
+/// Numbers remembered at most; the memory begins anew beyond.
+const MOST: usize = 200_000;
+
+/// The values of an event's dimensions.
+pub(super) type Key = [String; DIMENSIONS.len()];
+
+/// The numbers of series that were met.
+#[derive(Debug, Default)]
+pub(super) struct Known(HashMap<Key, i64>);
+
+pub(super) fn key(event: &UsageEvent) -> Key {
+    DIMENSIONS.map(|(dimension, _)| group_value(event, dimension))
+}
+
+impl Known {
+    /// Learns the numbers of series, new ones included. A number is never given up, so that they can be remembered.
+    pub(super) async fn learn(
+        &mut self,
+        connection: &mut SqliteConnection,
+        keys: &[Key],
+    ) -> sqlx::Result<()> {
+        if self.0.len() > MOST {
+            self.0.clear();
+        }
+        let mut unknown: HashMap<&Key, i64> =
+            keys.iter().filter(|key| !self.0.contains_key(*key)).map(|key| (key, 0)).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = begin(connection).await?;
+        for (key, number) in &mut unknown {
+            *number = number_of(&mut transaction, key).await?;
+        }
+        transaction.commit().await?;
+        self.0.extend(unknown.into_iter().map(|(key, number)| (key.clone(), number)));
+        Ok(())
+    }
+
+    pub(super) fn number(&self, key: &Key) -> Option<i64> {
+        self.0.get(key).copied()
+    }
+}
+
+async fn number_of(connection: &mut SqliteConnection, key: &Key) -> sqlx::Result<i64> {
+    let columns = DIMENSIONS.map(|(_, column)| column).join(", ");
+    let values = ["?"; DIMENSIONS.len()].join(", ");
+    // An update that changes nothing, for a row that is there already to be returned, too.
+    let sql = format!(
+        "INSERT INTO usage_series ({columns}) VALUES ({values}) \
+         ON CONFLICT ({columns}) DO UPDATE SET tenant = tenant RETURNING id"
+    );
+    let insert = sqlx::query(AssertSqlSafe(sql));
+    key.iter().fold(insert, |insert, value| insert.bind(value)).fetch_one(connection).await?.try_get(0)
+}
+
+/// The values that a filter wants of each column, where it wants some.
+pub(super) fn wanted(filter: &UsageFilter) -> Vec<(&'static str, Vec<String>)> {
+    let lane = |number| Lane::try_from(number).ok().map(|lane| lane.as_str_name());
+    let outcome = |number| usage_event::Outcome::try_from(number).ok().map(|outcome| outcome.as_str_name());
+    let cache = |number| cache_effect::Outcome::try_from(number).ok().map(|outcome| outcome.as_str_name());
+    let simulated = filter.simulated.map(|simulated| vec![simulated.to_string()]);
+    let all = [
+        ("tenant", filter.tenant_ids.clone()),
+        ("key", filter.key_ids.clone()),
+        ("scene", filter.scenes.clone()),
+        ("task_type", filter.task_types.clone()),
+        ("locale", filter.locales.clone()),
+        ("vendor", filter.vendors.clone()),
+        ("model", filter.models.clone()),
+        ("lane", names(&filter.lanes, lane)),
+        ("outcome", names(&filter.outcomes, outcome)),
+        ("cache_outcome", names(&filter.cache_outcomes, cache)),
+        ("error_reason", filter.error_reasons.clone()),
+        ("simulated", simulated.unwrap_or_default()),
+    ];
+    all.into_iter().filter(|(_, values)| !values.is_empty()).collect()
+}
+
+/// A number without a name wants what nothing has.
+fn names(numbers: &[i32], name: impl Fn(i32) -> Option<&'static str>) -> Vec<String> {
+    numbers.iter().map(|number| name(*number).unwrap_or("?").to_owned()).collect()
+}

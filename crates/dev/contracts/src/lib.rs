@@ -1,0 +1,24 @@
+//! What every implementation of a port must do, as tests that run against a real one.
+//!
+//! A connector's tests name how a fresh store is made and get all of them:
+//!
+//! ```ignore
+//! async fn fresh(clock: Arc<dyn Clock>) -> Fresh { … }
+//! signalbox_contracts::usage_store_tests!(fresh);
+//! ```
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "these are tests: a panic is the failure's message"
+)]
+
+mod calendar;
+mod clock;
+mod events;
+mod random;
+pub mod usage_store;
+
+pub use clock::SetClock;
+pub use events::{Events, events};
