@@ -93,7 +93,7 @@ start_mock() {
 start_signalbox() {
     local port service modes
     port=$(free_port)
-    start signalbox env BENCH_UPSTREAM="http://127.0.0.1:$upstream" BENCH_KEY=bench \
+    start signalbox env BENCH_UPSTREAM="http://127.0.0.1:$upstream" BENCH_KEY=bench SIGNALBOX_DATA_DIR="$work/data" \
         "${SIGNALBOX:-$root/target/release/signalbox}" serve --config "$bench/signalbox.yaml" \
         --listen "127.0.0.1:$port" --metrics-listen 127.0.0.1:0
     await signalbox "$port"

@@ -235,7 +235,9 @@ async fn logs_in_json_say_who_failed_and_no_field_twice() {
 
 #[tokio::test]
 async fn a_router_that_is_told_of_no_adapter_says_what_it_needs() {
+    let folder = tempfile::tempdir().unwrap();
     let mut serve = tokio::process::Command::new(built("signalbox"));
+    serve.current_dir(folder.path());
     serve.args(["serve", "--role", "router", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]);
     let output = serve.env_clear().output().await.unwrap();
     let told = String::from_utf8_lossy(&output.stderr);

@@ -77,11 +77,11 @@ async fn the_readmes_roles_in_processes_of_their_own_serve_together() {
     let folder = tempfile::tempdir().unwrap();
     // As printed, but for ports and files of this test's own.
     let adapter = block("adapter").replace(":50052", ":0").replace(":9465", ":0");
-    let (_adapter, banner) = serve(&adapter).await;
+    let (_adapter, banner) = serve(&adapter, folder.path()).await;
     let router = block("router").replace("127.0.0.1:50052", banner["listening"].as_str().unwrap());
     let router = router.replace("/tmp", folder.path().to_str().unwrap());
     let router = format!("{} --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0", router.trim_end());
-    let (_router, banner) = serve(&router).await;
+    let (_router, banner) = serve(&router, folder.path()).await;
     let address = format!("http://{}", banner["listening"].as_str().unwrap());
     let client = Client::connect(address).await.unwrap();
     eventually("the router serves", || async {
@@ -91,10 +91,11 @@ async fn the_readmes_roles_in_processes_of_their_own_serve_together() {
 }
 
 /// Runs commands of which the last one serves, and waits for what it says once it does.
-async fn serve(commands: &str) -> (Child, Value) {
+async fn serve(commands: &str, folder: &Path) -> (Child, Value) {
     let (before, last) = commands.trim().rsplit_once('\n').unwrap_or_else(|| ("", commands.trim()));
     let mut child = Command::new("bash")
         .args(["-euc", &format!("{before}\nexec {last}")])
+        .current_dir(folder)
         .env_clear()
         .env("PATH", path())
         .stdin(Stdio::null())

@@ -2,18 +2,18 @@
 //!
 //! Services know these; connectors implement them; `wire(config)` in the app brings the two together.
 
+mod calls;
 mod drills;
 mod moderation;
-mod usage;
 mod usage_bus;
 pub mod usage_facts;
 mod usage_log;
 pub mod usage_store;
 mod vendor;
 
+pub use calls::{CallOutcome, CallRecord, CallSink};
 pub use drills::Drills;
 pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};
-pub use usage::{CallOutcome, CallRecord, UsageSink};
-pub use usage_bus::{BusAway, DeadLetters, Delivery, Letter, Replay, UsageBus};
-pub use usage_log::{Entry, LogFull, OpenAccount, Outbox, Position, UsageLog};
+pub use usage_bus::{BusAway, DeadLetters, Delivery, HOLD, Letter, Replay, UsageBus};
+pub use usage_log::{Entry, LogFull, NoLog, OpenAccount, Outbox, Position, UsageLog};
 pub use vendor::{AnswerStream, BoxAnswerStream, VendorApi, VendorReply, VendorTarget};

@@ -43,6 +43,24 @@ pub struct LogFull {
     pub max_bytes: u64,
 }
 
+/// Keeps nothing, for a simulation whose money is nobody's.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoLog;
+
+impl UsageLog for NoLog {
+    fn open(&self, _: &UsageEvent) -> Result<OpenAccount, LogFull> {
+        Ok(OpenAccount(0))
+    }
+
+    fn revise(&self, _: &OpenAccount, _: &UsageEvent) {}
+
+    fn close(&self, _: OpenAccount, _: &UsageEvent) {}
+
+    fn append(&self, _: &UsageEvent) -> Result<(), LogFull> {
+        Ok(())
+    }
+}
+
 /// The reading end of a local log: entries in the order they were written, each until it is confirmed.
 #[async_trait::async_trait]
 pub trait Outbox: Send + Sync + fmt::Debug {

@@ -109,6 +109,7 @@ fn router(
         health,
         drills: SharedDrills::new(config.clone(), clock.clone()),
         usual_costs: UsualCosts::default(),
+        usage: Arc::new(signalbox_ports::NoLog),
         clock: clock.clone(),
     };
     RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, MAX_MESSAGE_BYTES)))

@@ -117,7 +117,8 @@ pub(super) fn lane_from_proto(lane: v1::Lane) -> Lane {
     }
 }
 
-pub(super) fn lane_to_proto(lane: Lane) -> v1::Lane {
+/// A lane on the wire.
+pub fn lane_to_proto(lane: Lane) -> v1::Lane {
     match lane {
         Lane::Interactive => v1::Lane::Interactive,
         Lane::Batch => v1::Lane::Batch,

@@ -3,6 +3,7 @@
 mod health;
 mod peers;
 mod shard;
+mod spool;
 mod state;
 
 use crate::{
@@ -23,6 +24,7 @@ use signalbox_kit::{
 use signalbox_ports::Drills;
 use signalbox_provider_adapter::{CallHealth, OtherAdapters};
 use signalbox_router::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
+use signalbox_spool::Spool;
 use std::{
     net::{SocketAddr, TcpListener},
     path::PathBuf,
@@ -78,7 +80,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         connections.connect(&settings).await?;
     }
     let readiness = Readiness::default();
-    let shared = share(&args, &config, clock, roles, &settings);
+    let spool = spool::open(&config, &roles)?;
+    let shared = share(&args, &config, clock, roles, &settings, spool);
     let first = connections.shards().first().cloned().unwrap_or_default();
     let mut carriers = health::start(&shared, &first).await?;
 
@@ -95,6 +98,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         tokio::spawn(state::follow_config(shared.clone(), connections)),
         tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
     ];
+    let keeper = shared
+        .spool
+        .clone()
+        .map(|spool| tokio::spawn(spool::keep(spool, shared.config.loaded().config.usage.spool.clone())));
     state::announce(&shared, &settings, running.address, &http);
 
     let signal = stop_signal().await.map_err(|error| format!("cannot wait for a signal: {error}"))?;
@@ -108,7 +115,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         _ = stop_signal() => Err("stopped by a second signal; calls under way were cut".to_owned()),
     };
     // Not before: whoever watches the process sees it drain.
-    background.iter().for_each(tokio::task::JoinHandle::abort);
+    background.iter().chain(&keeper).for_each(tokio::task::JoinHandle::abort);
+    if let Some(spool) = shared.spool {
+        spool::sync(spool).await;
+    }
     if let Some(exporting) = exporting {
         exporting.finish().await;
     }
@@ -159,6 +169,7 @@ fn share(
     clock: Arc<dyn Clock>,
     roles: Vec<Role>,
     settings: &[VendorSettings],
+    spool: Option<Arc<Spool>>,
 ) -> Shared {
     let known = ConfiguredVendors::default();
     if roles.contains(&Role::Adapter) {
@@ -184,6 +195,7 @@ fn share(
         call_health: CallHealth::new(Uuid::now_v7().to_string()),
         other_adapters: OtherAdapters::default(),
         admin,
+        spool,
     }
 }
 

@@ -4,9 +4,10 @@ use crate::{roles::Role, unbuilt, vendors::ShardVendors};
 use signalbox_api::{DESCRIPTOR_SET, v1};
 use signalbox_kit::{Clock, Hop, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
 use signalbox_moderation::HttpModerator;
-use signalbox_ports::UsageSink;
+use signalbox_ports::{NoLog, UsageLog};
 use signalbox_provider_adapter::{CallHealth, Heartbeat, OtherAdapters};
 use signalbox_router::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
+use signalbox_spool::Spool;
 use std::sync::Arc;
 use tonic::service::{Routes, RoutesBuilder};
 use tonic_health::pb::health_server::{Health, HealthServer};
@@ -25,11 +26,20 @@ pub(crate) struct Shared {
     pub(crate) call_health: CallHealth,
     pub(crate) other_adapters: OtherAdapters,
     pub(crate) admin: signalbox_admin::Dependencies,
+    /// Where requests and heartbeats are accounted for; none where there are none.
+    pub(crate) spool: Option<Arc<Spool>>,
 }
 
 impl Shared {
     pub(crate) fn serves(&self, role: Role) -> bool {
         self.roles.contains(&role)
+    }
+
+    fn usage(&self) -> Arc<dyn UsageLog> {
+        match &self.spool {
+            Some(spool) => spool.clone(),
+            None => Arc::new(NoLog),
+        }
     }
 }
 
@@ -55,11 +65,11 @@ pub(crate) fn wire<H: Health>(
 }
 
 fn adapter(shared: &Shared, vendors: &ShardVendors) -> signalbox_provider_adapter::Dependencies {
-    let usage: Arc<dyn UsageSink> = Arc::new(CallMetrics);
     signalbox_provider_adapter::Dependencies {
         config: shared.config.clone(),
         vendors: vendors.handle(),
-        usage,
+        calls: Arc::new(CallMetrics),
+        usage: shared.usage(),
         health: shared.call_health.clone(),
         clock: shared.clock.clone(),
     }
@@ -95,6 +105,7 @@ fn router(
         drills: shared.drills.clone(),
         usual_costs: shared.usual_costs.clone(),
         moderator: Some(Arc::new(HttpModerator::default())),
+        usage: shared.usage(),
         clock: shared.clock.clone(),
     };
     Ok(signalbox_router::server(dependencies, limit))

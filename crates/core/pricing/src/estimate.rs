@@ -23,6 +23,11 @@ pub fn estimate_tokens(text: &str) -> u64 {
     text.chars().map(sixteenths).fold(0, u64::saturating_add).div_ceil(SIXTEENTHS)
 }
 
+/// About how many tokens texts to be embedded are.
+pub fn estimate_input_tokens(inputs: &[String]) -> u64 {
+    inputs.iter().map(|input| estimate_tokens(input)).fold(0, u64::saturating_add)
+}
+
 /// Weight of one character.
 fn sixteenths(character: char) -> u64 {
     match character {

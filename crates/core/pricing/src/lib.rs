@@ -24,13 +24,15 @@ mod estimate;
 mod lifecycle;
 mod prices;
 mod rate;
+mod so_far;
 
 pub use book::{ExchangeRate, PriceBook};
 pub use day::{Day, InvalidDay};
-pub use estimate::{estimate_prompt_tokens, estimate_tokens};
+pub use estimate::{estimate_input_tokens, estimate_prompt_tokens, estimate_tokens};
 pub use lifecycle::{Lifecycle, ModelStatus};
 pub use prices::{ModelPrices, PriceRow, PriceStep, Rates, StepBound};
 pub use rate::{InvalidDecimal, Rate, parse_decimal};
+pub use so_far::SoFar;
 
 #[cfg(test)]
 mod tests;

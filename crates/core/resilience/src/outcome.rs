@@ -45,6 +45,8 @@ impl Outcome {
             | ErrorReason::VendorBusy
             | ErrorReason::Unavailable
             | ErrorReason::Unimplemented
+            | ErrorReason::NotFound
+            | ErrorReason::MonthOpen
             | ErrorReason::Internal
             // The vendor is well, but one key, account or model of ours is not, or we are too fast.
             | ErrorReason::VendorAuth

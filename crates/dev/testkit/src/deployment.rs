@@ -2,6 +2,7 @@
 
 use crate::{Client, Options, Signalbox, eventually, files::ConfigFiles, metrics::Metrics};
 use serde_json::{Value, json};
+use signalbox_api::v1::UsageEvent;
 use std::path::PathBuf;
 
 /// Adapters beside the router in [`Topology::Remote`].
@@ -81,6 +82,11 @@ impl Deployment {
             all.push_str(process.metrics().await.text());
         }
         Metrics::new(all)
+    }
+
+    /// The accounts in the spools of all processes.
+    pub fn accounts(&self) -> Vec<UsageEvent> {
+        self.processes().flat_map(Signalbox::accounts).collect()
     }
 
     /// What all processes have logged.

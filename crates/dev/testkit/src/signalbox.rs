@@ -3,13 +3,14 @@
 use crate::{built, get, metrics::Metrics, process::Process};
 use serde_json::Value;
 use signalbox_api::v1::{
-    admin_service_client::AdminServiceClient, router_service_client::RouterServiceClient,
+    UsageEvent, admin_service_client::AdminServiceClient, router_service_client::RouterServiceClient,
 };
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitStatus,
 };
+use tempfile::TempDir;
 use tokio::process::Command;
 use tonic::transport::{Channel, Endpoint};
 
@@ -46,28 +47,43 @@ pub struct Signalbox {
     process: Process,
     metrics: SocketAddr,
     channel: Channel,
+    /// What it keeps, also over a restart.
+    data: TempDir,
 }
 
 impl Signalbox {
     /// Starts a process and waits until it listens.
     pub async fn serve(mut options: Options) -> Self {
         let name = if options.roles.is_empty() { "signalbox" } else { options.roles };
-        let process = Process::start(name, command(&options)).await;
+        let data = tempfile::tempdir().unwrap_or_else(|error| panic!("no temporary folder: {error}"));
+        let process = Process::start(name, command(&options, data.path())).await;
         options.listen = address(process.ready(), "listening");
         let metrics = address(process.ready(), "metrics");
         let channel = connect(options.listen);
-        Self { options, process, metrics, channel }
+        Self { options, process, metrics, channel, data }
     }
 
     /// Starts it again, on the same port, after it has ended.
     pub async fn restart(&mut self) {
-        self.process = Process::start("restarted", command(&self.options)).await;
+        self.process = Process::start("restarted", command(&self.options, self.data.path())).await;
         self.metrics = address(self.process.ready(), "metrics");
     }
 
     /// Where it listens for gRPC.
     pub fn address(&self) -> SocketAddr {
         self.options.listen
+    }
+
+    /// Where it keeps what must survive it.
+    pub fn data_dir(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// The accounts in its spool, oldest first.
+    pub fn accounts(&self) -> Vec<UsageEvent> {
+        let spool = if self.options.roles == "adapter" { "spool-adapter" } else { "spool" };
+        signalbox_spool::peek(&self.data.path().join(spool))
+            .unwrap_or_else(|error| panic!("{spool}: {error}"))
     }
 
     /// A connection to it, made when first used and again when lost.
@@ -143,7 +159,7 @@ impl Signalbox {
     }
 }
 
-fn command(options: &Options) -> Command {
+fn command(options: &Options, data: &Path) -> Command {
     let mut command = Command::new(built("signalbox"));
     command.arg("serve").args(["--listen", &options.listen.to_string()]);
     command.args(["--metrics-listen", "127.0.0.1:0"]);
@@ -153,7 +169,11 @@ fn command(options: &Options) -> Command {
     if !options.roles.is_empty() {
         command.args(["--role", options.roles]);
     }
-    command.env_clear().env("RUST_BACKTRACE", "1").envs(options.env.iter().cloned());
+    command
+        .env_clear()
+        .env("RUST_BACKTRACE", "1")
+        .env("SIGNALBOX_DATA_DIR", data)
+        .envs(options.env.iter().cloned());
     command
 }
 

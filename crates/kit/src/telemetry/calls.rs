@@ -2,7 +2,7 @@
 
 use super::metrics;
 use prometheus::{HistogramVec, IntCounterVec};
-use signalbox_ports::{CallOutcome, CallRecord, UsageSink};
+use signalbox_ports::{CallOutcome, CallRecord, CallSink};
 use signalbox_types::{ErrorReason, UsageSource};
 use std::sync::LazyLock;
 
@@ -53,7 +53,7 @@ static COST_UNKNOWN: LazyLock<IntCounterVec> = LazyLock::new(|| {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallMetrics;
 
-impl UsageSink for CallMetrics {
+impl CallSink for CallMetrics {
     fn record(&self, record: CallRecord) {
         let labels = [&*record.target.vendor, &*record.target.model];
         let outcome = match record.outcome {

@@ -7,7 +7,7 @@ use crate::{
 use signalbox_api::{convert, v1};
 use signalbox_kit::catalog::Catalog;
 use signalbox_ports::{VendorApi, VendorTarget};
-use signalbox_pricing::{Day, estimate_prompt_tokens, estimate_tokens};
+use signalbox_pricing::{Day, estimate_input_tokens, estimate_prompt_tokens};
 use signalbox_types::{
     Adjustment, Capabilities, Capability, EmbedRequest, ErrorReason, Failure, GenerateRequest, Lane,
     ModelFacts, ModelRef,
@@ -87,7 +87,7 @@ impl Call {
         let timeout = wire.timeout.and_then(convert::duration_from_proto);
         let mut call = Self::to(dependencies, wire.target, Capability::Embeddings, request, timeout)?;
         call.operation = "embeddings";
-        call.prompt_tokens = embed.inputs.iter().map(|input| estimate_tokens(input)).sum();
+        call.prompt_tokens = estimate_input_tokens(&embed.inputs);
         Ok((call, embed))
     }
 

@@ -5,12 +5,14 @@
 //! peace for an interval, and adapters stand in line, the oldest first, so that the next one steps in only where the
 //! first stays silent.
 
+mod account;
 mod choice;
 mod others;
 mod probe;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use account::{ProbeAccount, ProbeEnd};
 pub use others::OtherAdapters;
 
 use crate::service::Dependencies;

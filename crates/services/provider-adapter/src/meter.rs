@@ -4,6 +4,7 @@ use crate::{
     call::Call,
     fault::Injected,
     health::{self, CallEnd, CallUnderWay},
+    heartbeat::{ProbeAccount, ProbeEnd},
     service::Dependencies,
     trickle::Trickle,
 };
@@ -11,7 +12,7 @@ use opentelemetry::trace::SpanKind;
 use signalbox_api::{convert, status, v1};
 use signalbox_kit::telemetry::trace::Span;
 use signalbox_ports::{CallOutcome, CallRecord};
-use signalbox_pricing::Day;
+use signalbox_pricing::{Day, SoFar};
 use signalbox_types::{
     Adjustment, ErrorReason, Failure, FinishReason, Lane, ModelRef, Money, TokenUsage, UsageSource,
 };
@@ -36,14 +37,13 @@ pub(crate) struct Meter {
     simulated: bool,
     injected: Option<Injected>,
     probe: bool,
-    prompt_tokens: u64,
-    /// What is known to be used, should the caller go away now.
-    so_far: Option<TokenUsage>,
-    answer_tokens_so_far: u64,
+    so_far: SoFar,
     /// The vendor asked to wait.
     hold: Option<Duration>,
     quota_left: Option<f64>,
     slow: bool,
+    /// Of a heartbeat. The account of a request is its router's.
+    account: Option<ProbeAccount>,
     ended: bool,
 }
 
@@ -79,14 +79,19 @@ impl Meter {
             simulated: call.vendor.simulated(),
             injected: call.injected.clone(),
             probe: call.probe,
-            prompt_tokens: call.prompt_tokens,
-            so_far: None,
-            answer_tokens_so_far: 0,
+            so_far: SoFar::new(call.prompt_tokens),
             hold: None,
             quota_left: None,
             slow: false,
+            account: None,
             ended: false,
         }
+    }
+
+    /// The same for a heartbeat with this account.
+    pub(crate) fn accounted(mut self, account: ProbeAccount) -> Self {
+        self.account = Some(account);
+        self
     }
 
     /// Content has arrived.
@@ -94,7 +99,7 @@ impl Meter {
         if self.first_token.is_none() {
             self.first_token = Some(self.started.elapsed());
         }
-        self.answer_tokens_so_far += tokens;
+        self.so_far.arrived(tokens);
     }
 
     /// The vendor has told what is left of its quota.
@@ -114,27 +119,24 @@ impl Meter {
 
     /// The vendor has reported usage.
     pub(crate) fn reported(&mut self, usage: Option<TokenUsage>) {
-        self.so_far = usage.or(self.so_far);
+        if let Some(usage) = usage {
+            self.so_far.reported(usage);
+        }
     }
 
     /// Usage by our own estimate.
     pub(crate) fn estimate(&self, answer_tokens: u64) -> TokenUsage {
-        TokenUsage {
-            input: self.prompt_tokens,
-            output: answer_tokens,
-            source: UsageSource::Estimated,
-            ..TokenUsage::default()
-        }
+        self.so_far.estimate(answer_tokens)
     }
 
     /// Tokens of the answer so far, by our own estimate.
     pub(crate) fn answer_tokens_so_far(&self) -> u64 {
-        self.answer_tokens_so_far
+        self.so_far.answer_tokens()
     }
 
     /// The call ended with an answer.
     pub(crate) fn answered(
-        self,
+        mut self,
         usage: TokenUsage,
         served_model: String,
         vendor_request_id: String,
@@ -149,6 +151,9 @@ impl Meter {
                 opentelemetry::Value::Array(opentelemetry::Array::String(vec![word.into()])),
             );
         }
+        if let Some(account) = &mut self.account {
+            account.finished(finish_reason);
+        }
         self.embedded(usage, served_model, vendor_request_id, adjustments)
     }
 
@@ -162,6 +167,9 @@ impl Meter {
     ) -> v1::CallFacts {
         if self.span.is_recording() {
             self.span.set("gen_ai.response.model", served_model.clone());
+        }
+        if let Some(account) = &mut self.account {
+            account.answered(&served_model, &vendor_request_id);
         }
         let (cost, latency) = self.end(CallOutcome::Answered, usage);
         v1::CallFacts {
@@ -202,7 +210,7 @@ impl Meter {
     /// they came, but never below our estimate of what had arrived.
     fn used_until_failure(&self, reason: ErrorReason) -> TokenUsage {
         let worked_on = self.first_token.is_some()
-            || self.so_far.is_some()
+            || self.so_far.is_reported()
             || matches!(
                 reason,
                 ErrorReason::VendorTimeout
@@ -217,16 +225,7 @@ impl Meter {
         if self.injected.as_ref().is_some_and(|injected| !injected.reached()) {
             return nothing_used();
         }
-        let estimate = self.estimate(self.answer_tokens_so_far);
-        match self.so_far {
-            None => estimate,
-            Some(reported) if reported.answer_tokens() >= estimate.output => {
-                TokenUsage { source: UsageSource::Estimated, ..reported }
-            }
-            Some(reported) => {
-                TokenUsage { output: estimate.output, source: UsageSource::Estimated, ..reported }
-            }
-        }
+        self.so_far.used()
     }
 
     fn end(&mut self, outcome: CallOutcome, usage: TokenUsage) -> (Option<Money>, Duration) {
@@ -236,7 +235,11 @@ impl Meter {
         let cost = self.dependencies.config.catalog().prices().cost(&self.model, &usage, self.lane, day);
         self.end_span(outcome, &usage);
         self.tell_health(outcome, &usage, latency);
-        self.dependencies.usage.record(CallRecord {
+        if let Some(account) = self.account.take() {
+            let (first_token, cost) = (self.first_token, self.cost_to_proto(cost));
+            account.close(&ProbeEnd { outcome, usage, cost, latency, first_token });
+        }
+        self.dependencies.calls.record(CallRecord {
             request_id: std::mem::take(&mut self.request_id),
             tenant_id: std::mem::take(&mut self.tenant_id),
             target: self.listed_as.clone(),

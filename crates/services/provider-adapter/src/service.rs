@@ -9,7 +9,7 @@ use signalbox_api::{
     v1::{self, provider_service_server::ProviderService},
 };
 use signalbox_kit::{Clock, config::ConfigHandle, telemetry::trace::Span};
-use signalbox_ports::{UsageSink, VendorApi, VendorReply};
+use signalbox_ports::{CallSink, UsageLog, VendorApi, VendorReply};
 use signalbox_types::{Part, UsageSource};
 use std::{collections::HashMap, sync::Arc};
 use tonic::{Request, Response, Status};
@@ -24,8 +24,10 @@ pub struct Dependencies {
     pub config: Arc<ConfigHandle>,
     /// Connections.
     pub vendors: Arc<Vendors>,
-    /// Where accounts go.
-    pub usage: Arc<dyn UsageSink>,
+    /// Who hears of every call.
+    pub calls: Arc<dyn CallSink>,
+    /// Where heartbeats are accounted for. What requests cost, their routers account for.
+    pub usage: Arc<dyn UsageLog>,
     /// What was seen of each model lately.
     pub health: CallHealth,
     /// Wall time, for prices.

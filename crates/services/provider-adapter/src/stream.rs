@@ -5,7 +5,7 @@ use futures_util::Stream;
 use signalbox_api::{convert, v1};
 use signalbox_ports::{BoxAnswerStream, VendorReply};
 use signalbox_pricing::estimate_tokens;
-use signalbox_types::{Adjustment, Completion, Failure, StreamEvent, UsageSource};
+use signalbox_types::{Adjustment, Completion, Failure, StreamEvent, TokenUsage, UsageSource};
 use std::{
     pin::Pin,
     task::{Context, Poll, ready},
@@ -19,6 +19,10 @@ pub struct MeteredStream {
     adjustments: Vec<Adjustment>,
     request_id: String,
     keep_reasoning: bool,
+    /// To be passed on before the vendor is asked for more.
+    next: Option<Event>,
+    /// The vendor's last report that was passed on.
+    told: Option<TokenUsage>,
     /// `None` where slowness does not count.
     trickle: Option<Trickle>,
     /// Gone once the end has been told.
@@ -36,7 +40,16 @@ impl MeteredStream {
         let VendorReply { value: events, adjustments, request_id, quota_left } = reply;
         meter.quota_left(quota_left);
         let trickle = meter.watch_trickle();
-        Self { events, adjustments, request_id, keep_reasoning, trickle, meter: Some(meter) }
+        Self {
+            events,
+            adjustments,
+            request_id,
+            keep_reasoning,
+            next: None,
+            told: None,
+            trickle,
+            meter: Some(meter),
+        }
     }
 
     /// The vendor's next event.
@@ -54,15 +67,9 @@ impl MeteredStream {
 
     /// The event to pass on; `None` for one that the caller did not ask for.
     fn translate(&mut self, event: StreamEvent) -> Option<Event> {
-        if event.commits()
-            && let Some(meter) = &mut self.meter
-        {
-            let tokens = tokens(&event);
-            meter.content(tokens);
-            if let Some(trickle) = &mut self.trickle {
-                trickle.content(tokens, matches!(event, StreamEvent::Reasoning(_)));
-            }
-            meter.reported(self.events.vendor_usage());
+        let tokens = tokens(&event);
+        if event.commits() {
+            self.content(tokens, matches!(event, StreamEvent::Reasoning(_)));
         }
         match event {
             StreamEvent::Text(text) => Some(Event::TextDelta(v1::TextDelta { text })),
@@ -72,10 +79,26 @@ impl MeteredStream {
             StreamEvent::Reasoning(delta) if self.keep_reasoning || delta.signature.is_some() => {
                 Some(Event::ReasoningDelta(convert::reasoning_delta_to_proto(delta)))
             }
-            StreamEvent::Reasoning(_) => None,
+            StreamEvent::Reasoning(_) => (tokens > 0).then_some(Event::WithheldTokens(tokens)),
             StreamEvent::Done(completion) => {
                 self.meter.take().map(|meter| Event::Done(self.done(completion, meter)))
             }
+        }
+    }
+
+    /// Content has come, and with it perhaps word of what was used so far.
+    fn content(&mut self, tokens: u64, is_reasoning: bool) {
+        let Some(meter) = &mut self.meter else { return };
+        meter.content(tokens);
+        if let Some(trickle) = &mut self.trickle {
+            trickle.content(tokens, is_reasoning);
+        }
+        if let Some(usage) = self.events.vendor_usage()
+            && self.told != Some(usage)
+        {
+            meter.reported(Some(usage));
+            self.told = Some(usage);
+            self.next = Some(Event::UsageSoFar(convert::usage_to_proto(&usage)));
         }
     }
 
@@ -104,7 +127,13 @@ impl Stream for MeteredStream {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
-        while this.meter.is_some() {
+        loop {
+            if let Some(event) = this.next.take() {
+                return Poll::Ready(Some(Ok(v1::StreamInvokeModelResponse { event: Some(event) })));
+            }
+            if this.meter.is_none() {
+                return Poll::Ready(None);
+            }
             match ready!(this.poll_vendor(cx)) {
                 Some(Ok(event)) => {
                     if let Some(event) = this.translate(event) {
@@ -118,7 +147,6 @@ impl Stream for MeteredStream {
                 None => this.meter = None,
             }
         }
-        Poll::Ready(None)
     }
 }
 

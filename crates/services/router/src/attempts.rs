@@ -6,6 +6,7 @@ mod verdict;
 pub(crate) use hedge::{Hedges, first_content};
 
 use crate::{
+    account::{Account, Seen},
     admission::Admitted,
     content::Content,
     drills::Exposure,
@@ -21,7 +22,7 @@ use hedge::Hedging;
 use signalbox_api::{convert, status, v1};
 use signalbox_kit::{catalog::Catalog, hop, telemetry::trace::Span};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome, Reconnect};
-use signalbox_types::{ErrorReason, Failure, FallbackPolicy, Lane};
+use signalbox_types::{ErrorReason, Failure, FallbackPolicy};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tonic::{Request, Status};
@@ -36,8 +37,6 @@ pub(crate) struct Run {
     reconnect: Reconnect,
     /// The request for the next hop.
     wire: v1::GenerateRequest,
-    lane: Lane,
-    prompt_tokens: u64,
     deadline: Option<Instant>,
     attempt_timeout: Option<Duration>,
     pub(crate) first_content_timeout: Option<Duration>,
@@ -55,17 +54,27 @@ pub(crate) struct Run {
     pub(crate) log: RouteLog,
 }
 
+/// A vendor call, ready to be made.
+pub(crate) struct Call {
+    pub(crate) request: Request<v1::InvokeModelRequest>,
+    /// Where what is seen of it goes.
+    pub(crate) seen: Seen,
+}
+
 /// An attempt that is due or under way.
 struct Attempt {
     /// Index into the candidates.
     candidate: usize,
     cause: Cause,
-    started: Instant,
     /// While it is under way. Dropped with it, it says nothing of the model.
     passage: Option<Passage>,
 }
 
 impl Attempt {
+    fn first() -> Self {
+        Self { candidate: 0, cause: Cause::FirstChoice, passage: None }
+    }
+
     /// The attempt as it ends; what stays is no longer under way.
     fn end(&mut self) -> Self {
         Self { passage: self.passage.take(), ..*self }
@@ -77,8 +86,8 @@ impl Run {
         dependencies: &Dependencies,
         catalog: &Catalog,
         admitted: Admitted,
-        mut planned: Planned,
-        started: Instant,
+        planned: Planned,
+        mut account: Account,
         span: Span,
         hedges: Option<&Arc<Hedges>>,
     ) -> Self {
@@ -95,7 +104,7 @@ impl Run {
             FailoverRules { quick_retry_delay: failover.quick_retry_delay.0, max_same_vendor_retries };
         let vendors = planned.candidates.iter().map(|choice| choice.model.vendor.clone());
         let attempts = Attempts::new(rules, vendors);
-        let log = RouteLog::new(request.request_id.clone(), started, &mut planned);
+        account.planned(planned.decision, planned.prompt_tokens);
         dependencies.health.on_request();
         Self {
             dependencies: dependencies.clone(),
@@ -104,19 +113,17 @@ impl Run {
             reconnect: Reconnect::new(failover.adapter_patience.0),
             gate: Gate::of(&request.prompt),
             content: None,
-            lane: request.lane,
             wire: convert::generate_request_to_proto(request),
-            prompt_tokens: planned.prompt_tokens,
             deadline,
             attempt_timeout,
             first_content_timeout,
             span,
-            attempt: Attempt { candidate: 0, cause: Cause::FirstChoice, started, passage: None },
+            attempt: Attempt::first(),
             hedging,
             past_breakers: planned.past_breakers,
             invalid_retries: admitted.max_invalid_retries,
             exposure: Exposure::new(&dependencies.drills),
-            log,
+            log: RouteLog::new(account),
         }
     }
 
@@ -138,18 +145,28 @@ impl Run {
         self.gate.as_ref()
     }
 
-    /// Starts the attempt that is due: its request. Fails when the caller's time is over before it.
-    pub(crate) fn start(mut self) -> Result<(Self, Request<v1::InvokeModelRequest>), Status> {
+    /// Starts the attempt that is due: its call. Fails when the caller's time is over before it, or when it could not be
+    /// accounted for.
+    pub(crate) fn start(mut self) -> Result<(Self, Call), Status> {
         if self.time_left().is_some_and(|left| left.is_zero()) {
             return Err(self.give_up(&too_late()));
         }
         self.enter();
-        self.attempt.started = Instant::now();
-        let request = self.request(self.attempt.candidate);
-        Ok((self, request))
+        match self.call(self.attempt.candidate, self.attempt.cause) {
+            Ok(call) => Ok((self, call)),
+            Err(failure) => Err(self.give_up(&failure)),
+        }
     }
 
-    /// The call of a candidate.
+    fn call(&mut self, candidate: usize, cause: Cause) -> Result<Call, Failure> {
+        let Some(choice) = self.candidates.get(candidate) else {
+            return Err(Failure::new(ErrorReason::Internal, "there is no such candidate"));
+        };
+        let seen = self.log.begin(&choice.model, cause)?;
+        Ok(Call { request: self.request(candidate), seen })
+    }
+
+    /// What a candidate is asked.
     fn request(&mut self, candidate: usize) -> Request<v1::InvokeModelRequest> {
         let target = self.choice(candidate).map(|Choice { model, .. }| v1::Target {
             vendor: model.vendor.to_string(),
@@ -244,7 +261,7 @@ impl Run {
             passage.failed(Outcome::of(failure.reason));
         }
         let Some(choice) = self.candidates.get(ended.candidate) else { return };
-        self.log.failed(&choice.model, ended.cause, failure, status);
+        self.log.failed(&choice.model, failure, status);
         metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
         self.dependencies.holds.on_failure(&choice.model, failure);
     }
@@ -265,13 +282,13 @@ impl Run {
     }
 
     /// The attempt served: the request's id, and the record of the way here.
-    pub(crate) fn served(mut self, facts: v1::CallFacts) -> (String, Served) {
+    pub(crate) fn served(mut self, facts: v1::CallFacts, finish_reason: i32) -> (String, Served) {
         self.tell_health(&facts);
         if self.gate.is_some() {
             self.record_verdict(true);
         }
         let model = self.candidates.swap_remove(self.attempt.candidate).model;
-        let served = self.log.served(&model, self.attempt.cause, facts);
+        let served = self.log.served(&model, facts, finish_reason);
         trace::served(&self.span, &served.route);
         self.exposure.answered(&self.wire.tenant_id, &model, &served.route);
         (self.wire.request_id, served)

@@ -1,10 +1,10 @@
 //! Embeddings: one model, no failover to another, since vectors of different models cannot be compared.
 
-use crate::{content::Content, route::RouteLog, service::Dependencies, trace};
+use crate::{account::Account, content::Content, route::RouteLog, service::Dependencies, trace};
 use signalbox_api::{
     convert,
     status::{from_status, to_status},
-    v1::{self, provider_service_client::ProviderServiceClient},
+    v1::{self, attempt::Cause, provider_service_client::ProviderServiceClient},
 };
 use signalbox_kit::{
     Hop,
@@ -12,7 +12,7 @@ use signalbox_kit::{
     hop,
     telemetry::trace::Span,
 };
-use signalbox_pricing::Day;
+use signalbox_pricing::{Day, estimate_input_tokens};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Reconnect};
 use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector};
 use std::time::Duration;
@@ -25,7 +25,7 @@ const DEFAULT_ALIAS: &str = "embedding";
 
 pub(crate) async fn embed(
     dependencies: &Dependencies,
-    mut adapter: ProviderServiceClient<Hop>,
+    adapter: ProviderServiceClient<Hop>,
     mut wire: v1::EmbedRequest,
     grpc_timeout: Option<Duration>,
     started: Instant,
@@ -35,56 +35,136 @@ pub(crate) async fn embed(
         wire.request_id = Uuid::now_v7().to_string();
     }
     let selector = convert::check_embed_request(&wire).map_err(|failure| to_status(&failure))?;
-    let catalog = dependencies.config.catalog();
-    let model =
-        choose(dependencies, &catalog, selector, &wire.tenant_id).map_err(|failure| to_status(&failure))?;
-    let mut content = Content::of(dependencies, &catalog, &wire.tenant_id);
-    if let Some(content) = &mut content {
-        let admitted = content.admit_texts(&mut wire.inputs).await;
-        admitted.map_err(|failure| content.refusal(&failure, &wire.request_id))?;
-    }
     let wanted = wire.timeout.and_then(convert::duration_from_proto);
     let timeout = [wanted, grpc_timeout].into_iter().flatten().min();
-    let mut log = RouteLog::for_embedding(wire.request_id.clone(), started, &model, catalog.version());
-    log.found(content.map(|mut content| content.take_findings()).unwrap_or_default());
-    let mut attempts = Attempts::new(rules(&catalog), [model.vendor.clone()]);
-    let mut reconnect = Reconnect::new(catalog.failover().adapter_patience.0);
-    let mut cause = v1::attempt::Cause::FirstChoice;
+    let deadline = timeout.and_then(|timeout| started.checked_add(timeout));
+    let catalog = dependencies.config.catalog();
+    let mut account = Account::of_embedding(dependencies, &wire, deadline, started, span);
+    let (model, findings) = match prepare(dependencies, &catalog, selector, &mut wire).await {
+        Ok(prepared) => prepared,
+        Err(status) => return Err(account.refuse(status)),
+    };
+    account.planned(decision(&model, catalog.version()), estimate_input_tokens(&wire.inputs));
+    let mut log = RouteLog::new(account);
+    log.found(findings);
     dependencies.health.on_request();
-    loop {
-        let left = timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
-        let status = match adapter.invoke_embedding(request(&wire, &model, left, span)).await {
-            Ok(answer) => {
-                let answer = answer.into_inner();
-                let quota_left = answer.facts.as_ref().and_then(|facts| facts.quota_left);
-                dependencies.holds.on_success(&model, quota_left);
-                let answer = whole(wire.request_id, answer, log, &model, cause);
-                if let Some(route) = &answer.route {
-                    trace::served(span, route);
-                }
-                return Ok(answer);
+    let attempts = Attempts::new(rules(&catalog), [model.vendor.clone()]);
+    let reconnect = Reconnect::new(catalog.failover().adapter_patience.0);
+    Embedding { dependencies, wire, model, deadline, span, log, attempts, reconnect }.run(adapter).await
+}
+
+/// Finds the model and applies the tenant's content policy.
+async fn prepare(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    selector: ModelSelector,
+    wire: &mut v1::EmbedRequest,
+) -> Result<(ModelRef, Vec<v1::ContentFinding>), Status> {
+    let model =
+        choose(dependencies, catalog, selector, &wire.tenant_id).map_err(|failure| to_status(&failure))?;
+    let Some(mut content) = Content::of(dependencies, catalog, &wire.tenant_id) else {
+        return Ok((model, Vec::new()));
+    };
+    match content.admit_texts(&mut wire.inputs).await {
+        Ok(()) => Ok((model, content.take_findings())),
+        Err(failure) => Err(content.refusal(&failure, &wire.request_id)),
+    }
+}
+
+/// There is one candidate.
+fn decision(model: &ModelRef, catalog: &str) -> v1::Decision {
+    let candidate = v1::Candidate {
+        vendor: model.vendor.to_string(),
+        model: model.model.to_string(),
+        ..Default::default()
+    };
+    v1::Decision {
+        requested: format!("model:{model}"),
+        candidates: vec![candidate],
+        catalog_version: catalog.to_owned(),
+        ..Default::default()
+    }
+}
+
+/// A request for vectors under way.
+struct Embedding<'a> {
+    dependencies: &'a Dependencies,
+    wire: v1::EmbedRequest,
+    model: ModelRef,
+    deadline: Option<Instant>,
+    span: &'a Span,
+    log: RouteLog,
+    attempts: Attempts,
+    reconnect: Reconnect,
+}
+
+impl Embedding<'_> {
+    async fn run(mut self, mut adapter: ProviderServiceClient<Hop>) -> Result<v1::EmbedResponse, Status> {
+        let mut cause = Cause::FirstChoice;
+        loop {
+            if let Err(failure) = self.log.begin(&self.model, cause) {
+                return Err(self.log.failure(&failure));
             }
-            Err(status) => status,
-        };
-        let failure = from_status(&status);
-        dependencies.holds.on_failure(&model, &failure);
-        log.failed(&model, cause, &failure, &status);
-        let left = timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
-        let wait = if failure.reason == ErrorReason::Unavailable {
-            reconnect.after_loss(hop::was_under_way(&status), Instant::now().into_std(), left)
-        } else {
-            match attempts.after(&failure, false, left, || dependencies.health.may_retry()) {
-                Next::Retry { after } => Some(after),
-                // There is one candidate, so there is none to switch to.
-                Next::Switch { .. } | Next::Stop => None,
-            }
-        };
-        let Some(wait) = wait else {
-            trace::failed(span, &log);
-            return Err(log.failure(&failure));
-        };
-        tokio::time::sleep(wait).await;
-        cause = v1::attempt::Cause::Retry;
+            let status = match adapter.invoke_embedding(self.request()).await {
+                Ok(answer) => return Ok(self.answered(answer.into_inner())),
+                Err(status) => status,
+            };
+            let failure = from_status(&status);
+            self.dependencies.holds.on_failure(&self.model, &failure);
+            self.log.failed(&self.model, &failure, &status);
+            let Some(wait) = self.wait_before_retry(&failure, &status) else {
+                trace::failed(self.span, &self.log);
+                return Err(self.log.failure(&failure));
+            };
+            tokio::time::sleep(wait).await;
+            cause = Cause::Retry;
+        }
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn wait_before_retry(&mut self, failure: &Failure, status: &Status) -> Option<Duration> {
+        let left = self.time_left();
+        if failure.reason == ErrorReason::Unavailable {
+            let now = Instant::now().into_std();
+            return self.reconnect.after_loss(hop::was_under_way(status), now, left);
+        }
+        match self.attempts.after(failure, false, left, || self.dependencies.health.may_retry()) {
+            Next::Retry { after } => Some(after),
+            // There is one candidate, so there is none to switch to.
+            Next::Switch { .. } | Next::Stop => None,
+        }
+    }
+
+    fn request(&self) -> Request<v1::InvokeEmbeddingRequest> {
+        let Self { model, wire, .. } = self;
+        let target = v1::Target { vendor: model.vendor.to_string(), model: model.model.to_string() };
+        let left = self.time_left();
+        let timeout = left.map(convert::duration_to_proto);
+        let message =
+            v1::InvokeEmbeddingRequest { target: Some(target), request: Some(wire.clone()), timeout };
+        let mut request = Request::new(message);
+        if let Some(left) = left {
+            request.set_timeout(left);
+        }
+        self.span.inject(request.metadata_mut().as_mut());
+        request
+    }
+
+    fn answered(self, answer: v1::InvokeEmbeddingResponse) -> v1::EmbedResponse {
+        let facts = answer.facts.unwrap_or_default();
+        self.dependencies.holds.on_success(&self.model, facts.quota_left);
+        let served = self.log.served(&self.model, facts, v1::FinishReason::Unspecified.into());
+        trace::served(self.span, &served.route);
+        v1::EmbedResponse {
+            request_id: self.wire.request_id,
+            embeddings: answer.embeddings,
+            usage: Some(served.usage),
+            cost: Some(served.cost),
+            route: Some(served.route),
+        }
     }
 }
 
@@ -94,43 +174,6 @@ fn rules(catalog: &Catalog) -> FailoverRules {
         quick_retry_delay: failover.quick_retry_delay.0,
         max_same_vendor_retries: failover.max_same_vendor_retries,
     }
-}
-
-fn whole(
-    request_id: String,
-    answer: v1::InvokeEmbeddingResponse,
-    log: RouteLog,
-    model: &ModelRef,
-    cause: v1::attempt::Cause,
-) -> v1::EmbedResponse {
-    let served = log.served(model, cause, answer.facts.unwrap_or_default());
-    v1::EmbedResponse {
-        request_id,
-        embeddings: answer.embeddings,
-        usage: Some(served.usage),
-        cost: Some(served.cost),
-        route: Some(served.route),
-    }
-}
-
-fn request(
-    wire: &v1::EmbedRequest,
-    model: &ModelRef,
-    left: Option<Duration>,
-    span: &Span,
-) -> Request<v1::InvokeEmbeddingRequest> {
-    let target = v1::Target { vendor: model.vendor.to_string(), model: model.model.to_string() };
-    let timeout = left.map(convert::duration_to_proto);
-    let mut request = Request::new(v1::InvokeEmbeddingRequest {
-        target: Some(target),
-        request: Some(wire.clone()),
-        timeout,
-    });
-    if let Some(left) = left {
-        request.set_timeout(left);
-    }
-    span.inject(request.metadata_mut().as_mut());
-    request
 }
 
 /// The first target that is configured, served and open to the tenant; it must be an embedding model. To look further for one would let

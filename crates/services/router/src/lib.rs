@@ -1,5 +1,6 @@
 //! The router: which model serves a request, and what happens when it does not.
 
+mod account;
 mod admission;
 mod attempts;
 mod catalog_pages;

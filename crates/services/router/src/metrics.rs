@@ -163,6 +163,19 @@ static DRILL_HITS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+static UNACCOUNTED: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_requests_unaccounted_total",
+        "Requests refused before any vendor call and left out of the accounts because the usage log was full.",
+        &[],
+    )
+});
+
+/// A request that was refused is left out of the accounts.
+pub(crate) fn unaccounted() {
+    UNACCOUNTED.with_label_values::<&str>(&[]).inc();
+}
+
 /// How many drills inject faults now.
 pub(crate) fn drills_running(count: usize) {
     DRILLS.with_label_values::<&str>(&[]).set(i64::try_from(count).unwrap_or(i64::MAX));

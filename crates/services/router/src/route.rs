@@ -1,23 +1,18 @@
-//! The record of a request's way: every attempt, and what it all cost.
+//! What a request's caller is told of its way: the `route` of an answer, or the `RouteFailure` of a failed request.
 
-use crate::plan::Planned;
-use signalbox_api::{convert, status, v1};
-use signalbox_types::{ErrorReason, Failure, ModelRef};
-use std::time::Duration;
-use tokio::time::Instant;
+use crate::account::{Account, Seen};
+use signalbox_api::{status, v1};
+use signalbox_types::{Failure, ModelRef};
 use tonic::Status;
+use v1::attempt::Cause;
 
-/// Builds the `route` of an answer, or the `RouteFailure` of a failed request, as attempts come in.
-#[derive(Debug)]
+/// Gathers a request's way as attempts come in. Both the caller and the usage log are told of it at the end.
 pub(crate) struct RouteLog {
-    request_id: String,
-    started: Instant,
-    pub(crate) decision: v1::Decision,
-    pub(crate) attempts: Vec<v1::Attempt>,
+    account: Account,
     content_findings: Vec<v1::ContentFinding>,
 }
 
-/// What the vendor that served told of its call.
+/// What is told of an answer.
 pub(crate) struct Served {
     pub(crate) usage: v1::TokenUsage,
     pub(crate) cost: v1::Cost,
@@ -25,35 +20,14 @@ pub(crate) struct Served {
 }
 
 impl RouteLog {
-    pub(crate) fn new(request_id: String, started: Instant, planned: &mut Planned) -> Self {
-        let decision = std::mem::take(&mut planned.decision);
-        Self::started(request_id, started, decision)
+    /// The way of a request that was accepted.
+    pub(crate) fn new(account: Account) -> Self {
+        Self { account, content_findings: Vec::new() }
     }
 
-    fn started(request_id: String, started: Instant, decision: v1::Decision) -> Self {
-        let attempts = Vec::with_capacity(1);
-        Self { request_id, started, decision, attempts, content_findings: Vec::new() }
-    }
-
-    /// The log of an embedding request, which has one candidate.
-    pub(crate) fn for_embedding(
-        request_id: String,
-        started: Instant,
-        model: &ModelRef,
-        catalog: &str,
-    ) -> Self {
-        let candidate = v1::Candidate {
-            vendor: model.vendor.to_string(),
-            model: model.model.to_string(),
-            ..Default::default()
-        };
-        let decision = v1::Decision {
-            requested: format!("model:{model}"),
-            candidates: vec![candidate],
-            catalog_version: catalog.to_owned(),
-            ..Default::default()
-        };
-        Self::started(request_id, started, decision)
+    /// How the candidates were chosen, and the attempts that have ended.
+    pub(crate) fn way(&self) -> (Option<&v1::Decision>, impl DoubleEndedIterator<Item = &v1::Attempt>) {
+        (self.account.decision(), self.account.attempts())
     }
 
     /// A content policy found something.
@@ -61,113 +35,54 @@ impl RouteLog {
         self.content_findings.append(&mut findings);
     }
 
-    /// An attempt failed. The adapter's account of it is in the status, where it got that far. An adapter that stays away
-    /// is told once, however often it was asked.
-    pub(crate) fn failed(
-        &mut self,
-        model: &ModelRef,
-        cause: v1::attempt::Cause,
-        failure: &Failure,
-        status: &Status,
-    ) {
-        let told = self.attempts.last().is_some_and(|last| is_same_loss(last, model, failure));
-        if told {
-            return;
-        }
-        let call = status::detail::<v1::CallFailure>(status).unwrap_or_default();
-        self.attempts.push(v1::Attempt {
-            vendor: model.vendor.to_string(),
-            model: model.model.to_string(),
-            error_reason: failure.reason.name().to_owned(),
-            error_message: failure.message.clone(),
-            vendor_status: call.vendor_status,
-            cause: cause as i32,
-            latency: call.latency,
-            usage: call.usage,
-            cost: call.cost,
-            vendor_request_id: call.vendor_request_id,
-        });
+    /// A vendor call is about to be made; fails where it could not be accounted for.
+    pub(crate) fn begin(&mut self, model: &ModelRef, cause: Cause) -> Result<Seen, Failure> {
+        self.account.begin(model, cause)
+    }
+
+    /// More has been seen of a call.
+    pub(crate) fn seen_more(&mut self, seen: &Seen) {
+        self.account.seen_more(seen);
+    }
+
+    /// An attempt failed.
+    pub(crate) fn failed(&mut self, model: &ModelRef, failure: &Failure, status: &Status) {
+        self.account.failed(model, failure, status);
     }
 
     /// An attempt was given up for another that ran beside it.
-    pub(crate) fn cancelled(
-        &mut self,
-        model: &ModelRef,
-        cause: v1::attempt::Cause,
-        latency: Duration,
-        usage: v1::TokenUsage,
-        cost: v1::Cost,
-    ) {
-        self.attempts.push(v1::Attempt {
-            vendor: model.vendor.to_string(),
-            model: model.model.to_string(),
-            error_reason: ErrorReason::Cancelled.name().to_owned(),
-            error_message: "another attempt had content first".to_owned(),
-            cause: cause as i32,
-            latency: Some(convert::duration_to_proto(latency)),
-            usage: Some(usage),
-            cost: Some(cost),
-            ..Default::default()
-        });
+    pub(crate) fn cancelled(&mut self, model: &ModelRef) {
+        self.account.lost(model);
     }
 
-    /// An answer came, and was not what was asked for.
-    pub(crate) fn rejected(
-        &mut self,
-        model: &ModelRef,
-        cause: v1::attempt::Cause,
-        failure: &Failure,
-        facts: v1::CallFacts,
-    ) {
-        self.attempts.push(v1::Attempt {
-            vendor: model.vendor.to_string(),
-            model: model.model.to_string(),
-            error_reason: failure.reason.name().to_owned(),
-            error_message: failure.message.clone(),
-            cause: cause as i32,
-            latency: facts.latency,
-            usage: facts.usage,
-            cost: facts.cost,
-            vendor_request_id: facts.vendor_request_id,
-            ..Default::default()
-        });
+    /// An answer came, and was not what was asked for. Without facts it was stopped before its end.
+    pub(crate) fn rejected(&mut self, model: &ModelRef, failure: &Failure, facts: Option<v1::CallFacts>) {
+        self.account.rejected(model, failure, facts);
     }
 
-    /// An attempt served; closes the log.
-    pub(crate) fn served(
-        mut self,
-        model: &ModelRef,
-        cause: v1::attempt::Cause,
-        facts: v1::CallFacts,
-    ) -> Served {
+    /// An attempt served; ends the request.
+    pub(crate) fn served(mut self, model: &ModelRef, mut facts: v1::CallFacts, finish_reason: i32) -> Served {
         let usage = facts.usage.unwrap_or_default();
-        let cost = facts.cost.unwrap_or_default();
-        let before_this = facts.latency.and_then(convert::duration_from_proto).unwrap_or_default();
-        let first_token = facts.time_to_first_token.and_then(convert::duration_from_proto);
-        self.attempts.push(v1::Attempt {
-            vendor: model.vendor.to_string(),
-            model: model.model.to_string(),
-            cause: cause as i32,
-            latency: facts.latency,
-            usage: Some(usage),
-            cost: Some(cost.clone()),
-            vendor_request_id: facts.vendor_request_id,
-            ..Default::default()
-        });
-        let latency = self.started.elapsed();
-        let time_to_first_token = first_token.map(|first| latency.saturating_sub(before_this) + first);
+        let cost = facts.cost.clone().unwrap_or_default();
+        let adjustments = std::mem::take(&mut facts.adjustments);
+        let simulated = facts.simulated;
+        self.account.served(model, facts, finish_reason);
+        let event = self.account.succeed();
+        let mut attempts = attempts(event.attempts);
+        // In the order of their start, but whoever served is told last.
+        attempts.sort_by_key(|attempt| attempt.error_reason.is_empty());
         let route = v1::Route {
-            vendor: model.vendor.to_string(),
-            model: model.model.to_string(),
-            served_model: facts.served_model,
-            total_cost: Some(self.total_cost()),
-            attempts: self.attempts,
-            decision: Some(self.decision),
+            vendor: event.vendor,
+            model: event.model,
+            served_model: event.served_model,
+            attempts,
+            decision: event.decision,
             content_findings: self.content_findings,
-            simulated: facts.simulated,
-            adjustments: facts.adjustments,
-            latency: Some(convert::duration_to_proto(latency)),
-            time_to_first_token: time_to_first_token.map(convert::duration_to_proto),
+            simulated,
+            adjustments,
+            latency: event.latency,
+            time_to_first_token: event.time_to_first_token,
+            total_cost: event.cost,
             ..Default::default()
         };
         Served { usage, cost, route }
@@ -175,31 +90,22 @@ impl RouteLog {
 
     /// The request failed: what the caller is told.
     pub(crate) fn failure(self, failure: &Failure) -> Status {
+        let event = self.account.give_up(failure.reason);
         let mut failure = failure.clone();
-        if self.attempts.len() > 1 {
-            failure.message = format!("{} (after {} attempts)", failure.message, self.attempts.len());
+        let detail = v1::RouteFailure {
+            request_id: event.request_id,
+            attempts: attempts(event.attempts),
+            decision: event.decision,
+            total_cost: event.cost,
+        };
+        if detail.attempts.len() > 1 {
+            failure.message = format!("{} (after {} attempts)", failure.message, detail.attempts.len());
         }
-        let total_cost = self.total_cost();
-        let Self { request_id, decision, attempts, content_findings, .. } = self;
-        let detail =
-            v1::RouteFailure { request_id, attempts, decision: Some(decision), total_cost: Some(total_cost) };
-        let findings = content_findings.iter().map(status::any);
+        let findings = self.content_findings.iter().map(status::any);
         status::to_status_with(&failure, std::iter::once(status::any(&detail)).chain(findings).collect())
-    }
-
-    fn total_cost(&self) -> v1::Cost {
-        let mut total = v1::Cost::default();
-        for cost in self.attempts.iter().filter_map(|attempt| attempt.cost.as_ref()) {
-            total.nano_eur = total.nano_eur.saturating_add(cost.nano_eur);
-            total.unknown |= cost.unknown;
-            total.price_version.clone_from(&cost.price_version);
-        }
-        total
     }
 }
 
-fn is_same_loss(last: &v1::Attempt, model: &ModelRef, failure: &Failure) -> bool {
-    failure.reason == ErrorReason::Unavailable
-        && last.error_reason == ErrorReason::Unavailable.name()
-        && (&*last.vendor, &*last.model) == (&*model.vendor, &*model.model)
+fn attempts(accounted: Vec<v1::UsageAttempt>) -> Vec<v1::Attempt> {
+    accounted.into_iter().filter_map(|attempt| attempt.attempt).collect()
 }

@@ -1,29 +1,31 @@
 //! The handlers.
 
 use crate::{
-    SharedDrills, SharedHealth, SharedHolds, admission,
-    attempts::{Hedges, Run, first_content},
+    SharedDrills, SharedHealth, SharedHolds,
+    account::Account,
+    admission,
+    attempts::{Call, Hedges, Run, first_content},
     catalog_pages,
     content::Content,
     embed, estimate,
     metrics::RequestTimer,
     plan::{self, UsualCosts},
-    stream::AnswerStream,
+    stream::{AnswerStream, Begun, is_news_of_usage},
     vendors::ConfiguredVendors,
 };
 use signalbox_api::{
     status::{self, grpc_timeout, to_status},
     v1::{
         self, provider_service_client::ProviderServiceClient, router_service_server::RouterService,
-        stream_invoke_model_response::Event,
+        usage_event::Operation,
     },
 };
 use signalbox_kit::{Clock, Hop, config::ConfigHandle, telemetry::trace::Span};
-use signalbox_ports::Moderator;
+use signalbox_ports::{Moderator, UsageLog};
 use signalbox_types::{ErrorReason, Failure};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status};
 
 /// What the router works with.
 #[derive(Debug, Clone)]
@@ -44,6 +46,8 @@ pub struct Dependencies {
     pub usual_costs: UsualCosts,
     /// The way to moderation endpoints, where there is one.
     pub moderator: Option<Arc<dyn Moderator>>,
+    /// Where every request is accounted for.
+    pub usage: Arc<dyn UsageLog>,
     /// Wall time, for prices and shutdown dates.
     pub clock: Arc<dyn Clock>,
 }
@@ -76,19 +80,29 @@ impl Router {
         let catalog = self.dependencies.config.catalog();
         let mut admitted =
             admission::admit(wire, grpc_timeout, &catalog, started).map_err(|failure| to_status(&failure))?;
-        let content = Content::admit(&self.dependencies, &catalog, &mut admitted.request).await?;
-        let planned = plan::make(&self.dependencies, &catalog, &admitted, stream)
-            .map_err(|refused| refused.into_status(&admitted.request.request_id))?;
+        let operation = if stream { Operation::StreamGenerate } else { Operation::Generate };
+        let mut account = Account::of(&self.dependencies, &admitted, operation, started, span);
+        let content = match Content::admit(&self.dependencies, &catalog, &mut admitted.request).await {
+            Ok(content) => content,
+            Err(status) => return Err(account.refuse(status)),
+        };
+        let planned = match plan::make(&self.dependencies, &catalog, &admitted, stream) {
+            Ok(planned) => planned,
+            Err(refused) => {
+                account.planned(refused.decision.clone(), 0);
+                return Err(account.refuse(refused.into_status(&admitted.request.request_id)));
+            }
+        };
         let hedges = stream.then_some(&self.hedges);
-        let run = Run::new(&self.dependencies, &catalog, admitted, planned, started, span.clone(), hedges);
+        let run = Run::new(&self.dependencies, &catalog, admitted, planned, account, span.clone(), hedges);
         Ok(run.under(content))
     }
 
     async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
         loop {
-            let request;
-            (run, request) = run.start()?;
-            match self.adapter.clone().invoke_model(request).await {
+            let call;
+            (run, call) = run.start()?;
+            match self.adapter.clone().invoke_model(call.request).await {
                 Ok(answer) => {
                     let mut answer = answer.into_inner();
                     let finish = answer.finish_reason();
@@ -107,30 +121,27 @@ impl Router {
     }
 
     /// Makes attempts until one has sent its first event. Before that nothing has reached the client.
-    async fn commit(
-        &self,
-        mut run: Run,
-    ) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>, Run), Status> {
+    async fn commit(&self, mut run: Run) -> Result<(Begun, Run), Status> {
         let limit = run.first_content_timeout;
-        let open = |request| open(self.adapter.clone(), request, limit);
+        let open = |call| open(self.adapter.clone(), call, limit);
         loop {
-            let request;
-            (run, request) = run.start()?;
-            match first_content(&mut run, request, open).await {
-                Ok((event, events)) => return Ok((event, events, run)),
+            let call;
+            (run, call) = run.start()?;
+            match first_content(&mut run, call, open).await {
+                Ok(begun) => return Ok((begun, run)),
                 Err(status) => run = run.after(status).await?,
             }
         }
     }
 }
 
-/// Starts a streamed attempt and waits for its first event, for as long as the task type allows.
+/// Starts a streamed attempt and waits for its first content, for as long as the task type allows.
 async fn open(
     adapter: ProviderServiceClient<Hop>,
-    request: Request<v1::InvokeModelRequest>,
+    call: Call,
     limit: Option<Duration>,
-) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>), Status> {
-    let first = first_event(adapter, request);
+) -> Result<Begun, Status> {
+    let first = first_event(adapter, call);
     let Some(limit) = limit else { return first.await };
     tokio::time::timeout(limit, first).await.unwrap_or_else(|_| {
         let message =
@@ -139,15 +150,15 @@ async fn open(
     })
 }
 
-async fn first_event(
-    mut adapter: ProviderServiceClient<Hop>,
-    request: Request<v1::InvokeModelRequest>,
-) -> Result<(Event, Streaming<v1::StreamInvokeModelResponse>), Status> {
+async fn first_event(mut adapter: ProviderServiceClient<Hop>, call: Call) -> Result<Begun, Status> {
+    let Call { request, seen } = call;
     let request = request.map(|request| v1::StreamInvokeModelRequest { request: Some(request) });
     let mut events = adapter.stream_invoke_model(request).await?.into_inner();
     while let Some(message) = events.message().await? {
-        if let Some(event) = message.event {
-            return Ok((event, events));
+        let Some(first) = message.event else { continue };
+        seen.event(&first);
+        if !is_news_of_usage(&first) {
+            return Ok(Begun { first, events, seen });
         }
     }
     Err(to_status(&Failure::new(ErrorReason::StreamTruncated, "the adapter's stream ended before it began")))
@@ -166,7 +177,7 @@ async fn release(mut run: Run, mut answer: v1::InvokeModelResponse) -> Result<v1
 }
 
 fn whole_answer(run: Run, answer: v1::InvokeModelResponse) -> v1::GenerateResponse {
-    let (request_id, served) = run.served(answer.facts.unwrap_or_default());
+    let (request_id, served) = run.served(answer.facts.unwrap_or_default(), answer.finish_reason);
     v1::GenerateResponse {
         request_id,
         content: answer.content,
@@ -212,7 +223,7 @@ impl RouterService for Router {
             Err(status) => Err(status),
         };
         match committed {
-            Ok((first, events, run)) => Ok(Response::new(AnswerStream::new(first, events, run, timer, span))),
+            Ok((begun, run)) => Ok(Response::new(AnswerStream::new(begun, run, timer, span))),
             Err(status) => {
                 close(Some(&status), timer, &span);
                 Err(status)

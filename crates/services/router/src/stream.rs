@@ -1,6 +1,6 @@
 //! A committed answer on its way to the client.
 
-use crate::{attempts::Run, content::StreamContent, gate::StreamGate, metrics::RequestTimer};
+use crate::{account::Seen, attempts::Run, content::StreamContent, gate::StreamGate, metrics::RequestTimer};
 use futures_util::Stream;
 use signalbox_api::{
     status::{self, from_status},
@@ -14,10 +14,23 @@ use std::{
 };
 use tonic::{Status, Streaming};
 
+/// A streamed call whose first content has come.
+pub(crate) struct Begun {
+    pub(crate) first: CallEvent,
+    pub(crate) events: Streaming<v1::StreamInvokeModelResponse>,
+    pub(crate) seen: Seen,
+}
+
+/// Whether an event is for the account only: nothing of an answer has come with it.
+pub(crate) fn is_news_of_usage(event: &CallEvent) -> bool {
+    matches!(event, CallEvent::UsageSoFar(_) | CallEvent::WithheldTokens(_))
+}
+
 /// The rest of an answer after its first event. Whatever fails from here on ends it with a status: what has reached
 /// the client is never repeated, and another vendor's words are never glued to it.
 pub struct AnswerStream {
     first: Option<CallEvent>,
+    seen: Seen,
     /// Gone once the vendor is to be stopped.
     events: Option<Streaming<v1::StreamInvokeModelResponse>>,
     /// Only where the tenant has a policy that looks at answers.
@@ -41,17 +54,12 @@ impl std::fmt::Debug for AnswerStream {
 }
 
 impl AnswerStream {
-    pub(crate) fn new(
-        first: CallEvent,
-        events: Streaming<v1::StreamInvokeModelResponse>,
-        mut run: Run,
-        timer: RequestTimer,
-        span: Span,
-    ) -> Self {
+    pub(crate) fn new(begun: Begun, mut run: Run, timer: RequestTimer, span: Span) -> Self {
         let gate = run.gate().cloned().map(StreamGate::new);
         let content = run.take_content().map(|content| Box::new(StreamContent::new(content)));
         let open = Some(Open { run, gate, timer, span });
-        Self { first: Some(first), events: Some(events), content, open }
+        let Begun { first, events, seen } = begun;
+        Self { first: Some(first), seen, events: Some(events), content, open }
     }
 
     /// Lets the gate see an event as the vendor sent it.
@@ -70,7 +78,7 @@ impl AnswerStream {
             CallEvent::TextDelta(delta) => Ok(Event::TextDelta(delta)),
             CallEvent::ToolCallDelta(delta) => Ok(Event::ToolCallDelta(delta)),
             CallEvent::ReasoningDelta(delta) => Ok(Event::ReasoningDelta(delta)),
-            CallEvent::UsageSoFar(_) => return None,
+            CallEvent::UsageSoFar(_) | CallEvent::WithheldTokens(_) => return None,
             CallEvent::Done(done) => {
                 let findings = self.findings();
                 return self.open.take().map(|open| open.end(done, findings).map(Event::Done));
@@ -92,9 +100,16 @@ impl AnswerStream {
             None => None,
         };
         Poll::Ready(match next {
-            Some(message) => message.map(|message| message.event),
+            Some(message) => message.map(|message| message.event.inspect(|event| self.account_for(event))),
             None => Err(status::to_status(&truncated())),
         })
+    }
+
+    fn account_for(&mut self, event: &CallEvent) {
+        self.seen.event(event);
+        if let Some(open) = &mut self.open {
+            open.run.log.seen_more(&self.seen);
+        }
     }
 
     /// The next event that may be passed on: the vendor's, or what the content policy leaves of it.
@@ -157,7 +172,7 @@ impl Open {
     }
 
     fn done(self, done: v1::InvokeDone) -> v1::StreamDone {
-        let (request_id, served) = self.run.served(done.facts.unwrap_or_default());
+        let (request_id, served) = self.run.served(done.facts.unwrap_or_default(), done.finish_reason);
         self.timer.answered();
         self.span.end();
         v1::StreamDone {

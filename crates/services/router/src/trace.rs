@@ -10,22 +10,23 @@ pub(crate) fn served(span: &Span, route: &v1::Route) {
     if span.is_recording() {
         span.set("signalbox.route.vendor", route.vendor.clone());
         span.set("signalbox.route.model", route.model.clone());
-        way(span, &route.attempts, route.decision.as_ref());
+        way(span, route.attempts.iter(), route.decision.as_ref());
     }
 }
 
 /// The request failed after all attempts that were allowed.
 pub(crate) fn failed(span: &Span, log: &RouteLog) {
     if span.is_recording() {
-        way(span, &log.attempts, Some(&log.decision));
+        let (decision, attempts) = log.way();
+        way(span, attempts, decision);
     }
 }
 
-fn way(span: &Span, attempts: &[v1::Attempt], decision: Option<&v1::Decision>) {
+fn way<'a>(span: &Span, attempts: impl Iterator<Item = &'a v1::Attempt>, decision: Option<&v1::Decision>) {
+    let attempts: Vec<_> = attempts.collect();
     span.set("signalbox.route.attempts", i64::try_from(attempts.len()).unwrap_or(i64::MAX));
     // Why the last attempt but the one that served was not enough.
-    let failed = attempts.iter().rev().find(|attempt| !attempt.error_reason.is_empty());
-    if let Some(failed) = failed {
+    if let Some(failed) = attempts.iter().rev().find(|attempt| !attempt.error_reason.is_empty()) {
         span.set("signalbox.route.fallback_reason", failed.error_reason.clone());
     }
     if let Some(decision) = decision {

@@ -1,5 +1,6 @@
 //! One heartbeat.
 
+use super::ProbeAccount;
 use crate::{call::Call, meter::Meter, service::Dependencies, stream::MeteredStream};
 use futures_util::StreamExt as _;
 use http::HeaderMap;
@@ -49,7 +50,8 @@ async fn ask(
         request(model, facts, settings.max_output_tokens)
     })?;
     let span = Span::server("signalbox.heartbeat", &HeaderMap::new());
-    let meter = Meter::start(dependencies, &call, &span);
+    let account = ProbeAccount::open(dependencies, &call)?;
+    let meter = Meter::start(dependencies, &call, &span).accounted(account);
     let reply = call.vendor.stream(call.target(), &call.request.prompt).await;
     let mut answer = match reply {
         Ok(reply) => MeteredStream::new(reply, meter, false),

@@ -3,13 +3,17 @@ use crate::{CallHealth, health::CallEnd};
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use futures_util::{Stream, StreamExt as _, stream};
-use signalbox_api::{convert::duration_from_proto, v1::WatchHealthResponse};
+use signalbox_api::{
+    convert::duration_from_proto,
+    v1::{UsageEvent, WatchHealthResponse, usage_event},
+};
 use signalbox_kit::{
     FixedClock,
     config::{ConfigHandle, Environment},
 };
 use signalbox_ports::{
-    AnswerStream, BoxAnswerStream, CallOutcome, CallRecord, UsageSink, VendorApi, VendorReply, VendorTarget,
+    AnswerStream, BoxAnswerStream, CallOutcome, CallRecord, CallSink, LogFull, OpenAccount, UsageLog,
+    VendorApi, VendorReply, VendorTarget,
 };
 use signalbox_resilience::Sketch;
 use signalbox_types::{
@@ -114,9 +118,30 @@ impl VendorApi for Vendor {
 #[derive(Debug, Default)]
 struct Accounts(Mutex<Vec<CallRecord>>);
 
-impl UsageSink for Accounts {
+impl CallSink for Accounts {
     fn record(&self, record: CallRecord) {
         self.0.lock().unwrap().push(record);
+    }
+}
+
+/// The usage log: events that were closed.
+#[derive(Debug, Default)]
+struct Log(Mutex<Vec<UsageEvent>>);
+
+impl UsageLog for Log {
+    fn open(&self, draft: &UsageEvent) -> Result<OpenAccount, LogFull> {
+        assert!(draft.usage.as_ref().unwrap().input_tokens > 0, "{draft:?}");
+        Ok(OpenAccount(0))
+    }
+
+    fn revise(&self, _: &OpenAccount, _: &UsageEvent) {}
+
+    fn close(&self, _: OpenAccount, event: &UsageEvent) {
+        self.0.lock().unwrap().push(event.clone());
+    }
+
+    fn append(&self, _: &UsageEvent) -> Result<(), LogFull> {
+        Ok(())
     }
 }
 
@@ -124,6 +149,7 @@ impl UsageSink for Accounts {
 struct Process {
     vendor: Arc<Vendor>,
     accounts: Arc<Accounts>,
+    log: Arc<Log>,
     health: CallHealth,
     others: OtherAdapters,
     dependencies: Dependencies,
@@ -142,16 +168,17 @@ impl Process {
         let config = ConfigHandle::start(Some(file.path().to_owned()), env, clock.clone()).unwrap();
         let vendors: HashMap<Arc<str>, Arc<dyn VendorApi>> =
             HashMap::from([(name.into(), vendor.clone() as _)]);
-        let accounts = Arc::<Accounts>::default();
+        let (accounts, log) = (Arc::<Accounts>::default(), Arc::<Log>::default());
         let health = CallHealth::new(id);
         let dependencies = Dependencies {
             config: Arc::new(config),
             vendors: Arc::new(ArcSwap::from_pointee(vendors)),
-            usage: accounts.clone(),
+            calls: accounts.clone(),
+            usage: log.clone(),
             health: health.clone(),
             clock,
         };
-        Self { vendor, accounts, health, others: OtherAdapters::default(), dependencies }
+        Self { vendor, accounts, log, health, others: OtherAdapters::default(), dependencies }
     }
 
     fn start(&self) {
@@ -277,6 +304,12 @@ async fn a_heartbeat_is_accounted_to_nobody_and_does_not_count_as_slow() {
     assert!(record.probe && record.outcome == CallOutcome::Answered, "{record:?}");
     assert_eq!(record.tenant_id, "signalbox");
     assert!(record.cost.is_some_and(|cost| cost.nano_eur() > 0), "{record:?}");
+    let event = process.log.0.lock().unwrap().pop().unwrap();
+    assert_eq!(event.operation(), usage_event::Operation::Probe);
+    assert_eq!(event.outcome(), usage_event::Outcome::Succeeded);
+    assert_eq!((&*event.tenant_id, &*event.vendor), ("signalbox", "openai"));
+    assert_eq!(event.cost.unwrap().nano_eur, record.cost.unwrap().nano_eur());
+    assert_eq!((event.usage.unwrap().input_tokens, event.attempts.len()), (8, 1));
     let seen = process.health.watch().boxed().next().await.unwrap();
     assert_eq!((seen.calls, seen.failures), (1, 0));
     assert!(seen.latency_sketch.is_empty(), "its single token says nothing of the pace");

@@ -1,23 +1,21 @@
 //! Hedging: when the first candidate of a streamed request is silent for long, a second one is asked beside it, and
 //! whoever has content first serves. Whole answers are not hedged: when one is late, most of it is made and paid for.
 
-use super::{Attempt, Run};
+use super::{Attempt, Call, Run};
 use crate::health::Passage;
 use futures_util::future::{Either, select};
-use signalbox_api::{convert, v1};
+use signalbox_api::v1::attempt::Cause;
 use signalbox_kit::catalog::Hedge;
-use signalbox_pricing::Day;
 use signalbox_resilience::HedgeBudget;
-use signalbox_types::{ErrorReason, TokenUsage, UsageSource};
+use signalbox_types::ErrorReason;
 use std::{
     collections::HashMap,
     pin::pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::time::{Instant, timeout};
-use tonic::{Request, Status};
-use v1::attempt::Cause;
+use tokio::time::timeout;
+use tonic::Status;
 
 /// How many hedges each task type has left. Each shard of a process has its own: shares of parts are shares of the whole.
 #[derive(Debug, Default)]
@@ -52,28 +50,28 @@ impl Hedging {
 /// run's attempt is the one whose result this is, and no other is under way: dropping a call stops it.
 pub(crate) async fn first_content<T, F: Future<Output = Result<T, Status>>>(
     run: &mut Run,
-    request: Request<v1::InvokeModelRequest>,
-    open: impl Fn(Request<v1::InvokeModelRequest>) -> F,
+    call: Call,
+    open: impl Fn(Call) -> F,
 ) -> Result<T, Status> {
     match run.hedge_after() {
-        None => open(request).await,
+        None => open(call).await,
         // Boxed, so that the many calls that are not hedged stay small.
-        Some(after) => Box::pin(race(run, after, request, open)).await,
+        Some(after) => Box::pin(race(run, after, call, open)).await,
     }
 }
 
 async fn race<T, F: Future<Output = Result<T, Status>>>(
     run: &mut Run,
     after: Duration,
-    request: Request<v1::InvokeModelRequest>,
-    open: impl Fn(Request<v1::InvokeModelRequest>) -> F,
+    call: Call,
+    open: impl Fn(Call) -> F,
 ) -> Result<T, Status> {
-    let mut first = pin!(open(request));
+    let mut first = pin!(open(call));
     if let Ok(opened) = timeout(after, first.as_mut()).await {
         return opened;
     }
-    let Some(request) = run.hedge() else { return first.await };
-    let second = pin!(open(request));
+    let Some(call) = run.hedge() else { return first.await };
+    let second = pin!(open(call));
     match select(first, second).await {
         Either::Left((Ok(opened), _)) => {
             run.drop_hedge();
@@ -106,21 +104,20 @@ impl Run {
 
     /// Starts a second attempt at another vendor, if one may be called, the budget allows it, and there is time for
     /// it: as long as the first was given.
-    fn hedge(&mut self) -> Option<Request<v1::InvokeModelRequest>> {
+    fn hedge(&mut self) -> Option<Call> {
         let mut hedging = self.hedging.take()?;
         let in_time = self.time_left().is_none_or(|left| left > hedging.rules.after);
         let mut attempts = self.attempts.clone();
         let found =
             if in_time { attempts.beside(|candidate| self.enter_beside(&hedging, candidate)) } else { None };
-        let request = found.map(|(candidate, passage)| {
+        let call = found.and_then(|(candidate, passage)| {
+            let call = self.call(candidate, Cause::Hedge).ok()?;
             self.attempts = attempts;
-            let started = Instant::now();
-            hedging.attempt =
-                Some(Attempt { candidate, cause: Cause::Hedge, started, passage: Some(passage) });
-            self.request(candidate)
+            hedging.attempt = Some(Attempt { candidate, cause: Cause::Hedge, passage: Some(passage) });
+            Some(call)
         });
         self.hedging = Some(hedging);
-        request
+        call
     }
 
     fn enter_beside(&self, hedging: &Hedging, candidate: usize) -> Option<Passage> {
@@ -175,18 +172,10 @@ impl Run {
         }
     }
 
-    /// The adapter accounts for what a dropped call used, but can tell nobody any more. What is told here is an estimate:
-    /// the prompt was read.
+    /// Its call was dropped with its future, which stops it.
     fn record_cancelled(&mut self, lost: Attempt) {
-        let Some(choice) = self.choice(lost.candidate) else { return };
-        let model = choice.model.clone();
-        let usage =
-            TokenUsage { input: self.prompt_tokens, source: UsageSource::Estimated, ..TokenUsage::default() };
-        let (catalog, day) = (self.dependencies.config.catalog(), Day::of(self.dependencies.clock.now()));
-        let prices = catalog.prices();
-        let cost = prices.cost(&model, &usage, self.lane, day);
-        let (usage, cost) =
-            (convert::usage_to_proto(&usage), convert::cost_to_proto(cost, prices.price_version()));
-        self.log.cancelled(&model, lost.cause, lost.started.elapsed(), usage, cost);
+        if let Some(choice) = self.candidates.get(lost.candidate) {
+            self.log.cancelled(&choice.model);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::metrics;
-use signalbox_api::{convert, v1};
+use signalbox_api::v1;
 use signalbox_types::Failure;
 use tonic::Status;
 use v1::attempt::Cause;
@@ -45,7 +45,7 @@ impl Run {
             self.record_verdict(false);
         }
         if let Some(choice) = self.candidates.get(self.attempt.candidate) {
-            self.log.rejected(&choice.model, self.attempt.cause, &failure, facts);
+            self.log.rejected(&choice.model, &failure, Some(facts));
             metrics::attempt_failed(&choice.model.vendor, failure.reason.name());
         }
         failure
@@ -64,19 +64,13 @@ impl Run {
     }
 
     /// The content policy refuses the answer: what to tell the caller. The model did as it was asked. Without facts the
-    /// answer was stopped before its end, and the adapter alone knows what it cost.
+    /// answer was stopped before its end, and what it cost is an estimate.
     pub(crate) fn refused(mut self, failure: &Failure, facts: Option<v1::CallFacts>) -> Status {
         if let Some(facts) = &facts {
             self.tell_health(facts);
         }
         if let Some(choice) = self.candidates.get(self.attempt.candidate) {
-            let unknown = || v1::CallFacts {
-                cost: Some(v1::Cost { unknown: true, ..Default::default() }),
-                latency: Some(convert::duration_to_proto(self.attempt.started.elapsed())),
-                ..Default::default()
-            };
-            let facts = facts.unwrap_or_else(unknown);
-            self.log.rejected(&choice.model, self.attempt.cause, failure, facts);
+            self.log.rejected(&choice.model, failure, facts);
         }
         self.give_up(failure)
     }

@@ -91,7 +91,7 @@ impl StreamContent {
             Event::TextDelta(delta) => self.take_text(&delta.text),
             Event::ReasoningDelta(delta) => self.take_reasoning(delta),
             Event::ToolCallDelta(delta) => self.take_call(delta),
-            Event::UsageSoFar(_) => {}
+            Event::UsageSoFar(_) | Event::WithheldTokens(_) => {}
             Event::Done(done) => return self.end(done),
         }
         if self.inspection.is_over() || self.reasoning.inspection.is_over() {

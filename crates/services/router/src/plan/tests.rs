@@ -35,6 +35,7 @@ fn dependencies(config: &str) -> Dependencies {
         holds: SharedHolds::default(),
         health: SharedHealth::default(),
         usual_costs: UsualCosts::default(),
+        usage: Arc::new(signalbox_ports::NoLog),
         clock,
     }
 }

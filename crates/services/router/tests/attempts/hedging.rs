@@ -105,7 +105,7 @@ async fn a_fault_of_the_request_ends_its_hedge_too() {
     world.adapter.tell("anthropic", [answers_after(900, "from haiku")]);
     let broken = world.stream(task("hedged")).await.unwrap_err();
     assert_eq!(from_status(&broken.status).reason, ErrorReason::ContentPolicy);
-    assert_eq!(tried(&broken.status), ["anthropic HEDGE CANCELLED", "openai FIRST_CHOICE CONTENT_POLICY"]);
+    assert_eq!(tried(&broken.status), ["openai FIRST_CHOICE CONTENT_POLICY", "anthropic HEDGE CANCELLED"]);
     assert_eq!(world.adapter.given_up(), [HAIKU]);
 }
 

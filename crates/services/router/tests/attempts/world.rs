@@ -57,6 +57,7 @@ impl World {
             health: SharedHealth::default(),
             drills: SharedDrills::new(config, clock.clone()),
             usual_costs: UsualCosts::default(),
+            usage: Arc::new(signalbox_ports::NoLog),
             clock,
         };
         let client = RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, LIMIT)));

@@ -1,4 +1,4 @@
-//! Where the accounts of vendor calls go.
+//! Who hears of every vendor call: metrics. What is billed goes through the usage log.
 
 use signalbox_types::{ErrorReason, ModelRef, Money, TokenUsage};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub enum CallOutcome {
 }
 
 /// Takes the account of every vendor call, whatever its end. Must not block.
-pub trait UsageSink: Send + Sync {
+pub trait CallSink: Send + Sync {
     /// Keeps one account.
     fn record(&self, record: CallRecord);
 }

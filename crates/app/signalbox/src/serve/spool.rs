@@ -1,0 +1,87 @@
+//! The spool of this process: opened before anything is served, brought to the disk while it runs.
+
+use crate::roles::Role;
+use signalbox_kit::config::{ConfigHandle, SpoolConfig, data_dir};
+use signalbox_spool::{Options, Spool};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+use tokio::time::{MissedTickBehavior, interval};
+
+/// Length at which a new file is begun: short enough that confirmed ones go soon.
+const SEGMENT_BYTES: u64 = 32 << 20;
+/// An alarm is over once so much less waits, so that it does not flicker.
+const CALM: f64 = 0.8;
+
+/// Opens the spool of a process that has something to account for: requests, or heartbeats.
+pub(crate) fn open(config: &ConfigHandle, roles: &[Role]) -> Result<Option<Arc<Spool>>, String> {
+    if !roles.iter().any(|role| matches!(role, Role::Router | Role::Adapter)) {
+        return Ok(None);
+    }
+    let settings = config.loaded().config.usage.spool.clone();
+    let options = Options {
+        dir: settings.dir.clone().unwrap_or_else(|| default_dir(config, roles)),
+        max_bytes: settings.max_bytes,
+        segment_bytes: SEGMENT_BYTES.min(settings.max_bytes / 4),
+    };
+    let spool = Spool::open(options).map_err(|error| format!("the usage spool: {error}"))?;
+    Ok(Some(Arc::new(spool)))
+}
+
+/// A router and an adapter that are started in one place without a word do not meet in one directory.
+fn default_dir(config: &ConfigHandle, roles: &[Role]) -> PathBuf {
+    let name = if roles.contains(&Role::Router) { "spool" } else { "spool-adapter" };
+    data_dir(config.environment()).join(name)
+}
+
+/// Brings what was written to the disk, again and again, and says so when too much waits. Runs until dropped.
+pub(crate) async fn keep(spool: Arc<Spool>, settings: SpoolConfig) {
+    let every = settings.sync_interval.0.max(Duration::from_millis(10));
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut alarm = Alarm { at: share(settings.max_bytes, settings.alarm_at), raised: false };
+    loop {
+        ticks.tick().await;
+        sync(spool.clone()).await;
+        alarm.look(spool.waiting_bytes(), settings.max_bytes);
+    }
+}
+
+/// Once, beside the runtime.
+pub(crate) async fn sync(spool: Arc<Spool>) {
+    match tokio::task::spawn_blocking(move || spool.sync()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, "the usage spool cannot be brought to the disk"),
+        Err(error) => tracing::error!(%error, "bringing the usage spool to the disk was cut off"),
+    }
+}
+
+/// Tells of a spool that fills up long before it is full.
+struct Alarm {
+    at: u64,
+    raised: bool,
+}
+
+impl Alarm {
+    fn look(&mut self, waiting: u64, most: u64) {
+        if !self.raised && waiting >= self.at {
+            self.raised = true;
+            tracing::error!(
+                waiting,
+                most,
+                "accounts pile up in the usage spool; when it is full no request is taken"
+            );
+        } else if self.raised && waiting < share(self.at, CALM) {
+            self.raised = false;
+            tracing::info!(waiting, "the usage spool drains again");
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a share of a size, which need not be exact"
+)]
+fn share(of: u64, share: f64) -> u64 {
+    (of as f64 * share) as u64
+}

@@ -1,0 +1,123 @@
+//! A vendor call under way, as an account sees it.
+
+use signalbox_api::{
+    convert,
+    v1::{self, attempt::Cause, stream_invoke_model_response::Event},
+};
+use signalbox_pricing::{SoFar, estimate_tokens};
+use signalbox_types::{ErrorReason, ModelRef, TokenUsage};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::time::Instant;
+
+/// A draft is written anew once an answer has so many tokens, and whenever it has doubled since: at the process's death
+/// no more than half of a long one goes untold.
+const WORTH_A_DRAFT: u64 = 256;
+
+/// A vendor call under way.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(super) model: ModelRef,
+    pub(super) cause: Cause,
+    /// Why the attempt before it failed, where that led to it.
+    pub(super) fallback_reason: &'static str,
+    pub(super) started: Instant,
+    pub(super) seen: Seen,
+}
+
+impl Call {
+    pub(super) fn new(
+        model: ModelRef,
+        cause: Cause,
+        fallback_reason: &'static str,
+        prompt_tokens: u64,
+    ) -> Self {
+        Self { model, cause, fallback_reason, started: Instant::now(), seen: Seen::new(prompt_tokens) }
+    }
+}
+
+/// What was seen of a call. Shared by the account and whoever reads the call's events.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen(Arc<Mutex<Sight>>);
+
+#[derive(Debug)]
+struct Sight {
+    so_far: SoFar,
+    first_content: Option<Instant>,
+    /// Tokens of the answer from which on a draft is behind.
+    draft_at: u64,
+}
+
+impl Seen {
+    fn new(prompt_tokens: u64) -> Self {
+        let so_far = SoFar::new(prompt_tokens);
+        Self(Arc::new(Mutex::new(Sight { so_far, first_content: None, draft_at: WORTH_A_DRAFT })))
+    }
+
+    fn sight(&self) -> MutexGuard<'_, Sight> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An event has come. Counted as the adapter counts it.
+    pub(crate) fn event(&self, event: &Event) {
+        let tokens = match event {
+            Event::TextDelta(delta) => estimate_tokens(&delta.text),
+            Event::ToolCallDelta(delta) => estimate_tokens(&delta.arguments),
+            Event::ReasoningDelta(delta) => estimate_tokens(&delta.text),
+            Event::WithheldTokens(tokens) => return self.sight().so_far.arrived(*tokens),
+            Event::UsageSoFar(usage) => {
+                return self.sight().so_far.reported(convert::usage_from_proto(usage));
+            }
+            Event::Done(_) => return,
+        };
+        let mut sight = self.sight();
+        sight.so_far.arrived(tokens);
+        sight.first_content.get_or_insert_with(Instant::now);
+    }
+
+    /// What the call has used until now.
+    pub(super) fn used(&self) -> TokenUsage {
+        self.sight().so_far.used()
+    }
+
+    /// When its first content came.
+    pub(super) fn first_content(&self) -> Option<Instant> {
+        self.sight().first_content
+    }
+
+    /// Whether anything of an answer has come.
+    pub(super) fn has_begun(&self) -> bool {
+        let sight = self.sight();
+        sight.so_far.answer_tokens() > 0 || sight.so_far.is_reported() || sight.first_content.is_some()
+    }
+
+    /// Whether the answer is so long by now that a draft written before tells too little.
+    pub(super) fn outgrew_its_draft(&self) -> bool {
+        let mut sight = self.sight();
+        let outgrew = sight.so_far.answer_tokens() >= sight.draft_at;
+        if outgrew {
+            sight.draft_at = sight.so_far.answer_tokens().saturating_mul(2);
+        }
+        outgrew
+    }
+}
+
+/// Whether a failed attempt may have cost something although its adapter gave no account of it: it was cut off on the
+/// way, and not refused.
+pub(super) fn may_have_cost(reason: ErrorReason, lost_under_way: bool) -> bool {
+    match reason {
+        ErrorReason::Unavailable => lost_under_way,
+        reason => matches!(
+            reason,
+            ErrorReason::VendorTimeout
+                | ErrorReason::DeadlineExceeded
+                | ErrorReason::StreamTruncated
+                | ErrorReason::Cancelled
+                | ErrorReason::Internal
+        ),
+    }
+}
+
+/// Nothing used, and that is known.
+pub(super) fn nothing() -> v1::TokenUsage {
+    v1::TokenUsage { source: v1::token_usage::Source::Vendor.into(), ..Default::default() }
+}
