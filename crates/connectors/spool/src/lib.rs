@@ -5,19 +5,25 @@
 //! DIR/open                      drafts of requests under way, one place each
 //! DIR/confirmed                 position up to which entries are safe elsewhere
 //! DIR/00000000000000000001.log  entries, named by the position of the first
+//! DIR/dead                      accounts that cannot be stored, see [`SpoolDeadLetters`]
 //! ```
 //!
 //! A write ends in the operating system's cache, so that the death of the process loses nothing; a loss of power may lose
 //! what [`Spool::sync`] has not brought to the disk yet.
 
 mod confirmed;
+mod dead;
 mod frame;
 mod metrics;
+mod peek;
 mod reader;
 mod recover;
 mod segments;
 mod slots;
 mod writer;
+
+pub use dead::SpoolDeadLetters;
+pub use peek::peek;
 
 use confirmed::Confirmed;
 use prost::Message;
@@ -26,7 +32,7 @@ use signalbox_api::v1::UsageEvent;
 use signalbox_ports::{Entry, LogFull, OpenAccount, Outbox, Position, UsageLog};
 use slots::{LONGEST_DRAFT, Slots};
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     fs::File,
     io,
     path::PathBuf,
@@ -83,7 +89,9 @@ pub struct Spool {
     reader: Mutex<Reader>,
     confirmed: Confirmed,
     /// Entries that the disk refused, to be tried again.
-    refused: Mutex<VecDeque<Vec<u8>>>,
+    refused: Mutex<VecDeque<(Vec<u8>, bool)>>,
+    /// Positions of entries that were here before, as others.
+    resent: Mutex<BTreeSet<u64>>,
     waiting_bytes: AtomicU64,
     written: Notify,
 }
@@ -123,14 +131,21 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes an entry, after those that the disk refused before. One that it refuses is kept in memory.
-    fn write(&self, payload: Vec<u8>) {
+    /// Writes an entry, after those that the disk refused before. One that it refuses is kept in memory. `again`: it was
+    /// here before. Whether the disk has it.
+    fn write(&self, payload: Vec<u8>, again: bool) -> bool {
         let mut refused = lock(&self.refused);
-        refused.push_back(payload);
+        refused.push_back((payload, again));
         let mut writer = lock(&self.writer);
-        while let Some(payload) = refused.front() {
+        while let Some((payload, again)) = refused.front() {
+            let position = writer.written().next;
             match writer.append(payload) {
-                Ok(bytes) => self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed),
+                Ok(bytes) => {
+                    if *again {
+                        lock(&self.resent).insert(position);
+                    }
+                    self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed)
+                }
                 Err(error) => {
                     tracing::error!(%error, "the usage spool cannot be written; new requests are refused until it can");
                     break;
@@ -140,9 +155,11 @@ impl Spool {
         }
         drop(writer);
         metrics::refused(refused.len());
+        let written = refused.is_empty();
         drop(refused);
         metrics::waiting(self.waiting_bytes());
         self.written.notify_one();
+        written
     }
 
     fn written(&self) -> Written {
@@ -185,7 +202,7 @@ impl UsageLog for Spool {
     }
 
     fn close(&self, account: OpenAccount, event: &UsageEvent) {
-        self.write(event.encode_to_vec());
+        self.write(event.encode_to_vec(), false);
         if let Err(error) = self.slots.give_back(&account) {
             tracing::error!(%error, "the draft of an account that was closed cannot be removed");
         }
@@ -193,7 +210,7 @@ impl UsageLog for Spool {
 
     fn append(&self, event: &UsageEvent) -> Result<(), LogFull> {
         self.full()?;
-        self.write(event.encode_to_vec());
+        self.write(event.encode_to_vec(), false);
         Ok(())
     }
 }
@@ -209,11 +226,17 @@ impl Outbox for Spool {
         let mut reader = lock(&self.reader);
         let entries = reader.read(after, most, written);
         metrics::damages(reader.damages());
-        entries
+        drop(reader);
+        let (mut entries, resent) = (entries?, lock(&self.resent));
+        for entry in &mut entries {
+            entry.again |= resent.contains(&entry.position.0);
+        }
+        Ok(entries)
     }
 
     fn confirm(&self, through: Position) -> io::Result<()> {
         let bytes = lock(&self.reader).confirm(through.0);
+        lock(&self.resent).retain(|position| *position > through.0);
         self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
         metrics::waiting(self.waiting_bytes());
         self.confirmed.write(through.0)?;

@@ -12,7 +12,7 @@ use crate::{
 use prost::Message;
 use signalbox_api::v1::UsageEvent;
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{BTreeSet, HashSet, VecDeque},
     fs::{self, File, TryLockError},
     io,
     path::Path,
@@ -63,6 +63,7 @@ fn take_up(options: Options, held: File) -> io::Result<Spool> {
         slots,
         confirmed,
         refused: Mutex::new(VecDeque::new()),
+        resent: Mutex::new(BTreeSet::new()),
         waiting_bytes: AtomicU64::new(waiting_bytes),
         written: Notify::new(),
     };
@@ -76,7 +77,7 @@ fn take_up(options: Options, held: File) -> io::Result<Spool> {
     }
     for mut event in orphans {
         end(&mut event, died_at);
-        spool.write(event.encode_to_vec());
+        spool.write(event.encode_to_vec(), false);
     }
     // Whatever stands here now may have been read by the process before.
     let seen = spool.written().next - 1;

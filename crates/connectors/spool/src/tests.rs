@@ -95,7 +95,7 @@ fn a_process_that_died_between_closing_an_account_and_removing_its_draft_tells_i
     let dir = tempfile::tempdir().unwrap();
     let before = spool(dir.path());
     let account = before.open(&event("e")).unwrap();
-    before.write(event("e").encode_to_vec());
+    before.write(event("e").encode_to_vec(), false);
     drop((before, account));
     assert_eq!(ids(&spool(dir.path()).read(None, 10).unwrap()), ["e"]);
 }

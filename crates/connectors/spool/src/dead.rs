@@ -1,0 +1,245 @@
+//! Accounts that cannot be stored, beside the spool they came from: a file each, in `DIR/dead`.
+
+use crate::Spool;
+use prost::Message;
+use signalbox_api::v1::{DeadLetter, dead_letter::Reason};
+use signalbox_ports::{BusAway, DeadLetters, Letter, Replay};
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// More are not taken: something is wrong that a person must look at, and until then accounts wait in the spool.
+const MOST: usize = 100_000;
+
+/// The dead letters of a spool. A letter's number is the position of its message, so that it is set aside once.
+#[derive(Debug)]
+pub struct SpoolDeadLetters {
+    spool: Arc<Spool>,
+    dir: PathBuf,
+    count: AtomicUsize,
+}
+
+impl SpoolDeadLetters {
+    /// Opens them, and makes their directory where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be read or made.
+    pub fn open(spool: Arc<Spool>) -> io::Result<Self> {
+        let dir = spool.options.dir.join("dead");
+        fs::create_dir_all(&dir)?;
+        let letters = Self { spool, dir, count: AtomicUsize::new(0) };
+        letters.count.store(letters.numbers()?.len(), Ordering::Relaxed);
+        Ok(letters)
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("{number:020}.letter"))
+    }
+
+    /// The numbers of all letters, lowest first.
+    fn numbers(&self) -> io::Result<Vec<u64>> {
+        let mut numbers = Vec::new();
+        for file in fs::read_dir(&self.dir)? {
+            let name = file?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(".letter")?.parse::<u64>().ok());
+            numbers.extend(number);
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// A letter; `None` where there is none, or nothing that can be read.
+    fn read(&self, number: u64) -> io::Result<Option<Letter>> {
+        match fs::read(self.path(number)) {
+            Ok(bytes) => Ok(DeadLetter::decode(bytes.as_slice()).ok().map(letter)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whole or not at all, also when the process dies.
+    fn write(&self, letter: Letter) -> io::Result<()> {
+        let path = self.path(letter.sequence);
+        if path.exists() {
+            return Ok(());
+        }
+        let draft = self.dir.join("draft");
+        let mut file = File::create(&draft)?;
+        file.write_all(&told(letter).encode_to_vec())?;
+        file.sync_data()?;
+        fs::rename(draft, path)?;
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// First there, then no longer here: whoever dies between has it twice, and it is stored once.
+    fn resend(&self, number: u64, letter: Letter) -> Result<(), BusAway> {
+        self.spool.full().map_err(|full| BusAway(full.to_string()))?;
+        if !self.spool.write(letter.payload, true) {
+            return Err(BusAway("the usage spool cannot be written".to_owned()));
+        }
+        fs::remove_file(self.path(number)).map_err(away)?;
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[async_trait::async_trait]
+impl DeadLetters for SpoolDeadLetters {
+    async fn set_aside(&self, letter: Letter) -> Result<(), BusAway> {
+        if self.count.load(Ordering::Relaxed) >= MOST {
+            let dir = self.dir.display();
+            return Err(BusAway(format!("{dir} holds {MOST} dead letters; replay or remove them")));
+        }
+        self.write(letter).map_err(away)
+    }
+
+    async fn list(
+        &self,
+        reason: Option<Reason>,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, Letter)>, BusAway> {
+        let mut letters = Vec::new();
+        for number in self.numbers().map_err(away)?.into_iter().filter(|number| *number > after) {
+            if letters.len() == most {
+                break;
+            }
+            let letter = self.read(number).map_err(away)?;
+            let wanted = letter.filter(|letter| reason.is_none_or(|reason| reason == letter.reason));
+            letters.extend(wanted.map(|letter| (number, letter)));
+        }
+        Ok(letters)
+    }
+
+    async fn replay(&self, which: &Replay) -> Result<u64, BusAway> {
+        let (numbers, reason) = match which {
+            Replay::Sequences(numbers) => (numbers.clone(), None),
+            Replay::Reason(reason) => (self.numbers().map_err(away)?, Some(*reason)),
+        };
+        let mut replayed = 0;
+        for number in numbers {
+            let letter = self.read(number).map_err(away)?;
+            if let Some(letter) = letter.filter(|letter| reason.is_none_or(|reason| reason == letter.reason))
+            {
+                self.resend(number, letter)?;
+                replayed += 1;
+            }
+        }
+        Ok(replayed)
+    }
+}
+
+fn away(error: io::Error) -> BusAway {
+    BusAway(format!("dead letters: {error}"))
+}
+
+fn told(letter: Letter) -> DeadLetter {
+    DeadLetter {
+        sequence: letter.sequence,
+        reason: letter.reason as i32,
+        detail: letter.detail,
+        event_id: letter.event_id,
+        tenant_id: letter.tenant_id,
+        create_time: Some(letter.set_aside_at.into()),
+        payload: letter.payload.into(),
+    }
+}
+
+fn letter(told: DeadLetter) -> Letter {
+    Letter {
+        reason: told.reason(),
+        sequence: told.sequence,
+        detail: told.detail,
+        event_id: told.event_id,
+        tenant_id: told.tenant_id,
+        set_aside_at: told.create_time.and_then(|time| time.try_into().ok()).unwrap_or(std::time::UNIX_EPOCH),
+        payload: told.payload.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use signalbox_ports::Outbox;
+    use std::{path::Path, time::UNIX_EPOCH};
+
+    fn open(dir: &Path) -> (Arc<Spool>, SpoolDeadLetters) {
+        let options = Options { dir: dir.to_owned(), max_bytes: 1 << 20, segment_bytes: 1 << 16 };
+        let spool = Arc::new(Spool::open(options).unwrap());
+        (spool.clone(), SpoolDeadLetters::open(spool).unwrap())
+    }
+
+    fn dead(sequence: u64, reason: Reason) -> Letter {
+        Letter {
+            sequence,
+            reason,
+            detail: "lane: 9 is not known".to_owned(),
+            event_id: format!("e{sequence}"),
+            tenant_id: "acme".to_owned(),
+            set_aside_at: UNIX_EPOCH,
+            payload: vec![b'x', u8::try_from(sequence).unwrap()],
+        }
+    }
+
+    async fn numbers(
+        letters: &SpoolDeadLetters,
+        reason: Option<Reason>,
+        after: u64,
+        most: usize,
+    ) -> Vec<u64> {
+        letters.list(reason, after, most).await.unwrap().into_iter().map(|(number, _)| number).collect()
+    }
+
+    #[tokio::test]
+    async fn letters_are_kept_once_in_order_and_over_restarts() {
+        let dir = tempfile::tempdir().unwrap();
+        {
+            let (_spool, letters) = open(dir.path());
+            for letter in
+                [dead(7, Reason::Malformed), dead(3, Reason::UnknownEnum), dead(7, Reason::Malformed)]
+            {
+                letters.set_aside(letter).await.unwrap();
+            }
+        }
+        let (_spool, letters) = open(dir.path());
+        assert_eq!(numbers(&letters, None, 0, 10).await, [3, 7]);
+        assert_eq!(numbers(&letters, None, 3, 10).await, [7]);
+        assert_eq!(numbers(&letters, None, 0, 1).await, [3]);
+        assert_eq!(numbers(&letters, Some(Reason::Malformed), 0, 10).await, [7]);
+        let first = letters.list(None, 0, 1).await.unwrap().remove(0);
+        assert_eq!(first, (3, dead(3, Reason::UnknownEnum)));
+    }
+
+    #[tokio::test]
+    async fn a_replayed_letter_is_back_in_the_spool_and_marked_as_one_that_may_be_stored() {
+        let dir = tempfile::tempdir().unwrap();
+        let (spool, letters) = open(dir.path());
+        for sequence in 1..=4 {
+            let reason = if sequence == 4 { Reason::Malformed } else { Reason::FutureVersion };
+            letters.set_aside(dead(sequence, reason)).await.unwrap();
+        }
+        assert_eq!(letters.replay(&Replay::Sequences(vec![2, 99])).await, Ok(1));
+        assert_eq!(letters.replay(&Replay::Reason(Reason::FutureVersion)).await, Ok(2));
+        assert_eq!(numbers(&letters, None, 0, 10).await, [4]);
+        let entries = spool.read(None, 10).unwrap();
+        assert_eq!(entries.iter().map(|entry| entry.payload[1]).collect::<Vec<_>>(), [2, 1, 3]);
+        assert!(entries.iter().all(|entry| entry.again));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_letter_hides_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_spool, letters) = open(dir.path());
+        fs::write(letters.path(1), b"\xff\xff").unwrap();
+        letters.set_aside(dead(2, Reason::Malformed)).await.unwrap();
+        assert_eq!(numbers(&letters, None, 0, 10).await, [2]);
+    }
+}
