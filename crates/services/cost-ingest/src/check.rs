@@ -35,7 +35,7 @@ pub(crate) fn read(payload: &[u8], now: SystemTime) -> Result<UsageEvent, Reject
     // In place, so that a message broken further down can still be named.
     let decoded = event.merge(payload).map_err(|error| (Reason::Malformed, error.to_string()));
     let checked = decoded.and_then(|()| check(&event, now));
-    checked.map(|()| ()).map_err(|(reason, detail)| Rejected {
+    checked.map_err(|(reason, detail)| Rejected {
         reason,
         detail,
         event_id: readable(&event.event_id),

@@ -37,8 +37,8 @@ pub struct Ingester {
     pub letters: Arc<dyn DeadLetters>,
     /// Where the others go.
     pub store: Arc<dyn UsageStore>,
-    /// Who watches.
-    pub tail: Tail,
+    /// Who watches; none where they are told by somebody else.
+    pub tail: Option<Tail>,
     /// What is told of how far it is.
     pub progress: Progress,
     /// Wall time.
@@ -73,6 +73,10 @@ impl Ingester {
                     let _drained = drain.run_until_cancelled(backoff.pause()).await;
                 }
             }
+        }
+        // What the last requests have left. Where it cannot be stored now it stays where it is.
+        if let Ok(last) = self.bus.receive(self.options.batch_events, Duration::ZERO).await {
+            let _left = self.work_off(last, &drain).await;
         }
     }
 

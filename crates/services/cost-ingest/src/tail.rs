@@ -6,24 +6,48 @@ use signalbox_api::v1::{StreamUsageResponse, UsageEvent, UsageFilter};
 use signalbox_ports::usage_facts;
 use signalbox_types::Failure;
 use std::sync::Arc;
-use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
+use tokio::sync::{
+    Notify,
+    broadcast::{self, Receiver, Sender, error::RecvError},
+};
 
-/// What an ingester has stored, from now on. Clones share their watchers. One who is too slow misses some.
+/// What has been stored, from now on. Clones share their watchers. One who is too slow misses some.
 #[derive(Debug, Clone)]
-pub struct Tail(Sender<Arc<UsageEvent>>);
+pub struct Tail {
+    events: Sender<Heard>,
+    watched: Arc<Notify>,
+}
+
+/// An event, and how many were missed before it on the way here.
+#[derive(Debug, Clone)]
+struct Heard(Arc<UsageEvent>, u64);
 
 impl Tail {
     /// `room`: events that a watcher may be behind.
     pub fn new(room: usize) -> Self {
-        Self(broadcast::channel(room.max(1)).0)
+        Self { events: broadcast::channel(room.max(1)).0, watched: Arc::default() }
+    }
+
+    /// Whether anybody watches.
+    pub fn is_watched(&self) -> bool {
+        self.events.receiver_count() > 0
+    }
+
+    /// Returns once somebody watches.
+    pub async fn watched(&self) {
+        while !self.is_watched() {
+            self.watched.notified().await;
+        }
+    }
+
+    /// Tells an event that was heard elsewhere, after so many that were missed.
+    pub fn hear(&self, event: UsageEvent, missed: u64) {
+        let _nobody_watches = self.events.send(Heard(Arc::new(event), missed));
     }
 
     pub(crate) fn tell(&self, events: impl IntoIterator<Item = UsageEvent>) {
-        if self.0.receiver_count() == 0 {
-            return;
-        }
-        for event in events {
-            let _nobody_watches = self.0.send(Arc::new(event));
+        if self.is_watched() {
+            events.into_iter().for_each(|event| self.hear(event, 0));
         }
     }
 
@@ -35,7 +59,9 @@ impl Tail {
         let mut violations = Violations::default();
         filter::check(&filter, &mut violations);
         violations.into_result()?;
-        Ok(stream::unfold((self.0.subscribe(), filter), |(mut events, filter)| async move {
+        let events = self.events.subscribe();
+        self.watched.notify_one();
+        Ok(stream::unfold((events, filter), |(mut events, filter)| async move {
             let next = next(&mut events, &filter).await?;
             Some((next, (events, filter)))
         }))
@@ -43,14 +69,16 @@ impl Tail {
 }
 
 /// `None` when there will be no more. Those passed over are counted whatever the filter says of them: they are gone.
-async fn next(events: &mut Receiver<Arc<UsageEvent>>, filter: &UsageFilter) -> Option<StreamUsageResponse> {
+async fn next(events: &mut Receiver<Heard>, filter: &UsageFilter) -> Option<StreamUsageResponse> {
     let mut skipped = 0;
     loop {
         match events.recv().await {
-            Ok(event) if usage_facts::matches(&event, filter) => {
-                return Some(StreamUsageResponse { event: Some(Arc::unwrap_or_clone(event)), skipped });
+            Ok(Heard(event, missed)) => {
+                skipped += missed;
+                if usage_facts::matches(&event, filter) {
+                    return Some(StreamUsageResponse { event: Some(Arc::unwrap_or_clone(event)), skipped });
+                }
             }
-            Ok(_) => {}
             Err(RecvError::Lagged(more)) => skipped += more,
             Err(RecvError::Closed) => return None,
         }

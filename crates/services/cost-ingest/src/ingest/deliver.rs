@@ -129,7 +129,9 @@ impl Ingester {
         if let Some(age) = newest.and_then(|newest| now.duration_since(newest).ok()) {
             metrics::lag(age);
         }
-        let fresh = part.into_iter().filter(|held| inserted.repeated == 0 || !held.again);
-        self.tail.tell(fresh.map(|held| held.event));
+        if let Some(tail) = &self.tail {
+            let fresh = part.into_iter().filter(|held| inserted.repeated == 0 || !held.again);
+            tail.tell(fresh.map(|held| held.event));
+        }
     }
 }

@@ -3,7 +3,10 @@
 use super::batch::Held;
 use crate::check;
 use signalbox_ports::{Delivery, Letter};
-use std::{collections::HashSet, time::SystemTime};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    time::SystemTime,
+};
 
 /// What was received, sorted.
 #[derive(Debug, Default)]
@@ -18,13 +21,21 @@ pub(super) struct Sorted {
 
 pub(super) fn sort(deliveries: Vec<Delivery>, now: SystemTime) -> Sorted {
     let mut sorted = Sorted::default();
-    let mut seen = HashSet::with_capacity(deliveries.len());
+    let mut places = HashMap::with_capacity(deliveries.len());
     for Delivery { sequence, payload, again, .. } in deliveries {
         match check::read(&payload, now) {
-            Ok(event) if seen.insert(event.event_id.clone()) => {
-                sorted.good.push(Held { sequence, again, payload, event });
-            }
-            Ok(_) => sorted.twice.push(sequence),
+            Ok(event) => match places.entry(event.event_id.clone()) {
+                Entry::Vacant(place) => {
+                    place.insert(sorted.good.len());
+                    sorted.good.push(Held { sequence, again, payload, event });
+                }
+                Entry::Occupied(place) => {
+                    sorted.twice.push(sequence);
+                    if let Some(first) = sorted.good.get_mut(*place.get()) {
+                        first.again |= again;
+                    }
+                }
+            },
             Err(rejected) => sorted.letters.push(Letter {
                 sequence,
                 reason: rejected.reason,
