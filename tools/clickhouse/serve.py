@@ -19,6 +19,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -76,16 +77,14 @@ def literal(value):
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def insert(connection, head, form, blocks):
-    inserting = connection.send_insert(head, form)
-    try:
-        for block in blocks:
-            inserting.append(block)
-        result = inserting.finish()
-    except BaseException:
-        inserting.cancel()
-        raise
-    return b"", {"written_rows": result.rows_written, "written_bytes": result.bytes_written}
+def insert(connection, head, form, rows):
+    # Neither by the library's streaming insert, which reports success when a view has failed, nor behind the query,
+    # where the engine trims what looks like white space.
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(rows)
+        file.flush()
+        result = connection.query(f"{head} FROM INFILE '{file.name}' FORMAT {form}")
+    return b"", {"written_rows": result.rows_read(), "written_bytes": len(rows)}
 
 
 def query(connection, sql, form, params):
@@ -184,8 +183,8 @@ class Handler(BaseHTTPRequestHandler):
         settings = {k: v for k, v in said.items() if k not in NOT_SETTINGS and not k.startswith("param_")}
         rows = INSERTED_ROWS.match(sql) if said.get("query") else None
         if rows:
-            blocks = decompressed(self.body.read) if said.get("decompress") == "1" else [self.body.rest()]
-            work = lambda connection: insert(connection, rows[1], rows[2], blocks)
+            data = b"".join(decompressed(self.body.read)) if said.get("decompress") == "1" else self.body.rest()
+            work = lambda connection: insert(connection, rows[1], rows[2], data)
         else:
             form = said.get("default_format", "TabSeparated")
             work = lambda connection: query(connection, sql, form, params)
