@@ -38,6 +38,8 @@ enum Command {
     Drill(commands::drill::DrillArgs),
     /// Show what was used, by whom, for what and at what cost.
     Usage(commands::usage::UsageArgs),
+    /// Make the tables of the usage store, or bring them to this version.
+    Migrate(commands::migrate::MigrateArgs),
     /// Check a configuration file and say what is wrong with it, and where.
     CheckConfig(commands::check_config::CheckConfigArgs),
     /// Show how a captured vendor answer, stream or error is read.
@@ -66,6 +68,7 @@ async fn dispatch(command: Command) -> Result<(), String> {
         Command::Models(args) => commands::models::run(args).await.map_err(|error| error.to_string()),
         Command::Drill(args) => commands::drill::run(args).await.map_err(|error| error.to_string()),
         Command::Usage(args) => commands::usage::run(args).await.map_err(|error| error.to_string()),
+        Command::Migrate(args) => commands::migrate::run(args).await.map_err(|error| error.to_string()),
         Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),
         Command::Decode(args) => commands::decode::run(args).map_err(|error| error.to_string()),
         Command::Encode(args) => commands::encode::run(args).map_err(|error| error.to_string()),

@@ -9,17 +9,20 @@ pub(crate) enum Role {
     Router,
     /// Calls vendors.
     Adapter,
+    /// Stores accounts and answers what was used.
+    Ingest,
 }
 
 impl Role {
     /// Every role that is built.
-    pub(crate) const ALL: [Self; 2] = [Self::Router, Self::Adapter];
+    pub(crate) const ALL: [Self; 3] = [Self::Router, Self::Adapter, Self::Ingest];
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Router => "router",
             Self::Adapter => "adapter",
+            Self::Ingest => "ingest",
         }
     }
 }
@@ -37,6 +40,6 @@ impl FromStr for Role {
         Self::ALL
             .into_iter()
             .find(|role| role.name() == text)
-            .ok_or_else(|| format!("there is no role `{text}`; there are router and adapter"))
+            .ok_or_else(|| format!("there is no role `{text}`; there are router, adapter and ingest"))
     }
 }

@@ -1,10 +1,14 @@
 //! `signalbox serve`: reads like a table of contents. Configuration, telemetry, wiring, serving, draining.
 
 mod health;
+mod nats;
 mod peers;
 mod shard;
 mod spool;
 mod state;
+mod usage;
+
+pub(crate) use usage::store as usage_store;
 
 use crate::{
     commands,
@@ -31,6 +35,7 @@ use std::{
     sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
+use usage::Usage;
 use uuid::Uuid;
 
 /// Serve gRPC: all roles, or those named.
@@ -81,14 +86,17 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     }
     let readiness = Readiness::default();
     let spool = spool::open(&config, &roles)?;
-    let shared = share(&args, &config, clock, roles, &settings, spool);
+    let nats = nats::connect(&config, &roles).await?;
+    let usage = usage::prepare(&config, &clock, &roles, spool.as_ref(), nats.as_ref()).await?;
+    let shared = share(&args, &config, clock, roles, &settings, spool, &usage);
     let first = connections.shards().first().cloned().unwrap_or_default();
-    let mut carriers = health::start(&shared, &first).await?;
+    let mut carriers = health::start(&shared, &first, nats.as_ref());
 
     let drain = CancellationToken::new();
     let (health, health_server) = tonic_health::server::health_reporter();
     // Before the first call is taken, so that nobody is told of a readiness that is not there.
     peers::expect_adapters(&shared, &readiness);
+    let usage = usage::start(&shared, usage, nats.as_ref(), &readiness)?;
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
     let running = shard::start(&shared, connections.shards(), grpc, &health_server, &drain)?;
@@ -114,6 +122,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         finished = running.join() => finished,
         _ = stop_signal() => Err("stopped by a second signal; calls under way were cut".to_owned()),
     };
+    usage.finish().await;
     // Not before: whoever watches the process sees it drain.
     background.iter().chain(&keeper).for_each(tokio::task::JoinHandle::abort);
     if let Some(spool) = shared.spool {
@@ -170,6 +179,7 @@ fn share(
     roles: Vec<Role>,
     settings: &[VendorSettings],
     spool: Option<Arc<Spool>>,
+    usage: &Usage,
 ) -> Shared {
     let known = ConfiguredVendors::default();
     if roles.contains(&Role::Adapter) {
@@ -196,6 +206,7 @@ fn share(
         other_adapters: OtherAdapters::default(),
         admin,
         spool,
+        usage: usage.service.clone(),
     }
 }
 

@@ -12,7 +12,7 @@ use tonic::{body::Body, server::NamedService, service::RoutesBuilder};
 use tower::Service;
 use v1::{
     batch_service_server::BatchServiceServer, budget_service_server::BudgetServiceServer,
-    cache_service_server::CacheServiceServer, usage_service_server::UsageServiceServer,
+    cache_service_server::CacheServiceServer,
 };
 
 /// Adds a stand-in for every service that is not built yet.
@@ -20,8 +20,7 @@ pub(crate) fn add_to(routes: &mut RoutesBuilder) {
     routes
         .add_service(Unbuilt::<BatchServiceServer<()>>::new())
         .add_service(Unbuilt::<BudgetServiceServer<()>>::new())
-        .add_service(Unbuilt::<CacheServiceServer<()>>::new())
-        .add_service(Unbuilt::<UsageServiceServer<()>>::new());
+        .add_service(Unbuilt::<CacheServiceServer<()>>::new());
 }
 
 /// Answers every method of the service that `S` would serve with `UNIMPLEMENTED`.
@@ -80,7 +79,6 @@ mod tests {
         for (status, method) in [
             (answer_of::<CacheServiceServer<()>>("Lookup").await, "signalbox.v1.CacheService/Lookup"),
             (answer_of::<BudgetServiceServer<()>>("Reserve").await, "signalbox.v1.BudgetService/Reserve"),
-            (answer_of::<UsageServiceServer<()>>("Query").await, "signalbox.v1.UsageService/Query"),
             (answer_of::<BatchServiceServer<()>>("Submit").await, "signalbox.v1.BatchService/Submit"),
         ] {
             let failure = from_status(&status);

@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) admin: signalbox_admin::Dependencies,
     /// Where requests and heartbeats are accounted for; none where there are none.
     pub(crate) spool: Option<Arc<Spool>>,
+    /// What is answered of usage, where it is stored from here.
+    pub(crate) usage: Option<signalbox_cost_ingest::Dependencies>,
 }
 
 impl Shared {
@@ -35,7 +37,7 @@ impl Shared {
         self.roles.contains(&role)
     }
 
-    fn usage(&self) -> Arc<dyn UsageLog> {
+    fn usage_log(&self) -> Arc<dyn UsageLog> {
         match &self.spool {
             Some(spool) => spool.clone(),
             None => Arc::new(NoLog),
@@ -59,6 +61,9 @@ pub(crate) fn wire<H: Health>(
     if shared.serves(Role::Router) {
         routes.add_service(router(shared, &adapter, limit)?);
     }
+    if let Some(usage) = &shared.usage {
+        routes.add_service(signalbox_cost_ingest::server(usage.clone(), limit));
+    }
     unbuilt::add_to(&mut routes);
     add_reflection(&mut routes)?;
     Ok(routes.routes().prepare())
@@ -69,7 +74,7 @@ fn adapter(shared: &Shared, vendors: &ShardVendors) -> signalbox_provider_adapte
         config: shared.config.clone(),
         vendors: vendors.handle(),
         calls: Arc::new(CallMetrics),
-        usage: shared.usage(),
+        usage: shared.usage_log(),
         health: shared.call_health.clone(),
         clock: shared.clock.clone(),
     }
@@ -105,7 +110,7 @@ fn router(
         drills: shared.drills.clone(),
         usual_costs: shared.usual_costs.clone(),
         moderator: Some(Arc::new(HttpModerator::default())),
-        usage: shared.usage(),
+        usage: shared.usage_log(),
         clock: shared.clock.clone(),
     };
     Ok(signalbox_router::server(dependencies, limit))

@@ -84,10 +84,12 @@ pub struct ClickHouseConfig {
     /// Where the user's password is.
     #[serde(default)]
     pub password: Option<KeySource>,
-    /// Whether the tables are replicated: for a cluster with Keeper. Cannot be changed later.
+    /// Name of the cluster whose nodes replicate the tables; none for one server. All ingesters must then write through
+    /// one node at a time. Cannot be changed later.
     #[serde(default)]
-    pub replicated: bool,
-    /// Days that single requests are kept; for ever where left out. Sums are kept for ever.
+    pub cluster: Option<String>,
+    /// Days that single requests and calls are kept, up to a month longer; for ever where left out. Sums are kept for
+    /// ever.
     #[serde(default)]
     #[schemars(range(min = 32, max = 36_500))]
     pub retention_days: Option<u32>,
@@ -162,8 +164,11 @@ const LONGEST_BATCH: HumanDuration = HumanDuration::secs(10);
 pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
     let (usage, at) = (&config.usage, root.key("usage"));
     if let Some(clickhouse) = &usage.store.clickhouse {
-        check_database(&clickhouse.database, &at.key("store").key("clickhouse").key("database"), findings);
+        check_name(&clickhouse.database, &at.key("store").key("clickhouse").key("database"), findings);
         let at = at.key("store").key("clickhouse");
+        if let Some(cluster) = &clickhouse.cluster {
+            check_name(cluster, &at.key("cluster"), findings);
+        }
         check_key_source(clickhouse.password.as_ref(), &at.key("password"), findings);
         if clickhouse.password.is_some() && clickhouse.user.is_none() {
             findings.fault(&at, "`password` needs a `user`");
@@ -186,8 +191,8 @@ pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings)
     }
 }
 
-/// It stands in statements, so it is a plain name.
-fn check_database(name: &str, at: &Cursor<'_>, findings: &mut Findings) {
+/// It stands in statements, so it is plain.
+fn check_name(name: &str, at: &Cursor<'_>, findings: &mut Findings) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if !name.bytes().all(plain) || name.starts_with(|first: char| first.is_ascii_digit()) {
         findings.fault(at, format!("`{name}` is not a name of letters, digits and _"));

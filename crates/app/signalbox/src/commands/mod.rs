@@ -10,6 +10,7 @@ pub(crate) mod encode;
 pub(crate) mod explain;
 mod failures;
 mod json_layout;
+pub(crate) mod migrate;
 pub(crate) mod models;
 mod show;
 pub(crate) mod usage;

@@ -7,8 +7,8 @@ use crate::{
     wire::{self, Shared},
 };
 use futures_util::StreamExt as _;
-use signalbox_kit::{config::NatsConfig, hop};
-use signalbox_nats::{Nats, NatsOptions};
+use signalbox_kit::hop;
+use signalbox_nats::Nats;
 use signalbox_router::follow_health;
 use std::{collections::HashMap, net::SocketAddr, pin::pin, time::Duration};
 use tokio::task::JoinSet;
@@ -19,9 +19,8 @@ const LOOK_UP_EVERY: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Starts what carries health between this process and the others. It ends when the set is dropped.
-pub(crate) async fn start(shared: &Shared, vendors: &ShardVendors) -> Result<JoinSet<()>, String> {
+pub(crate) fn start(shared: &Shared, vendors: &ShardVendors, nats: Option<&Nats>) -> JoinSet<()> {
     let loaded = shared.config.loaded();
-    let nats = connect(shared, &loaded.config.nats).await?;
     let mut tasks = JoinSet::new();
     if shared.serves(Role::Router) {
         if shared.serves(Role::Adapter) {
@@ -34,25 +33,11 @@ pub(crate) async fn start(shared: &Shared, vendors: &ShardVendors) -> Result<Joi
         if shared.serves(Role::Adapter) {
             tasks.spawn(publish(shared.clone(), nats.clone()));
         }
-        tasks.spawn(listen(shared.clone(), nats));
+        if shared.serves(Role::Adapter) || shared.serves(Role::Router) {
+            tasks.spawn(listen(shared.clone(), nats.clone()));
+        }
     }
-    Ok(tasks)
-}
-
-async fn connect(shared: &Shared, config: &NatsConfig) -> Result<Option<Nats>, String> {
-    if config.servers.is_empty() {
-        return Ok(None);
-    }
-    let login =
-        config.login(shared.config.environment()).map_err(|problem| format!("nats.password: {problem}"))?;
-    let options = NatsOptions {
-        servers: config.servers.clone(),
-        credentials_file: config.credentials_file.clone(),
-        login: login.map(|(user, password)| (user, password.expose().to_owned())),
-        ca_file: config.ca_file.clone(),
-        name: format!("signalbox {}", shared.admin.roles.join(",")),
-    };
-    Nats::connect(options).await.map(Some).map_err(|error| format!("nats: {error}"))
+    tasks
 }
 
 /// Tells the others what this process sees.

@@ -18,14 +18,18 @@ const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A router without an adapter in its process is not ready before it has heard of one.
 pub(crate) fn expect_adapters(shared: &Shared, readiness: &Readiness) {
-    if !shared.roles.contains(&Role::Adapter) {
+    if needs_adapters(shared) {
         readiness.set("adapter", Err("not heard yet".to_owned()));
     }
 }
 
+fn needs_adapters(shared: &Shared) -> bool {
+    shared.serves(Role::Router) && !shared.serves(Role::Adapter)
+}
+
 /// Asks the adapters which vendors they can reach, again and again; the process is ready while one answers.
 pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
-    if shared.roles.contains(&Role::Adapter) {
+    if !needs_adapters(&shared) {
         return;
     }
     let hop = match adapter_peers(&shared) {

@@ -6,7 +6,7 @@ use crate::{
     wire::Shared,
 };
 use prometheus::IntGaugeVec;
-use signalbox_api::v1::{provider_service_server, router_service_server};
+use signalbox_api::v1::{provider_service_server, router_service_server, usage_service_server};
 use signalbox_kit::{catalog::VendorSettings, readiness::Readiness, telemetry::metrics};
 use std::{
     io::{self, Write},
@@ -113,6 +113,7 @@ fn names(roles: &[Role]) -> impl Iterator<Item = &'static str> {
     let service = |role: &Role| match role {
         Role::Router => router_service_server::SERVICE_NAME,
         Role::Adapter => provider_service_server::SERVICE_NAME,
+        Role::Ingest => usage_service_server::SERVICE_NAME,
     };
     std::iter::once("").chain(roles.iter().map(service))
 }

@@ -1,0 +1,29 @@
+//! `signalbox migrate`: makes the tables of the usage store, or brings them to this version.
+
+use super::{CommandError, environment, print};
+use crate::serve::usage_store;
+use signalbox_kit::{Clock, SystemClock, config::ConfigHandle};
+use std::{path::PathBuf, sync::Arc};
+
+const HELP: &str = "\
+Safe to run again, and while processes with the role ingest run: they do the same at their start. Run it before an
+upgrade where they may not change tables themselves.";
+
+/// Which configuration names the store.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct MigrateArgs {
+    /// Configuration file, laid over the built-in catalogue
+    #[arg(long, env = "SIGNALBOX_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Applies the store's migrations.
+pub(crate) async fn run(args: MigrateArgs) -> Result<(), CommandError> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let config = ConfigHandle::start(args.config, environment(), clock.clone())
+        .map_err(|errors| CommandError::new(errors.to_string()))?;
+    let opened = usage_store::open(&config, &clock).await.map_err(CommandError::new)?;
+    opened.store.migrate().await.map_err(|failure| CommandError::new(failure.to_string()))?;
+    print("the usage store has the tables of this version")
+}

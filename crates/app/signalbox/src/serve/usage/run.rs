@@ -1,0 +1,165 @@
+//! What runs beside the calls: a thread that stores accounts, so that it holds up no request, and a task that sends them.
+
+use super::Usage;
+use crate::wire::Shared;
+use futures_util::StreamExt as _;
+use signalbox_cost_ingest::{Dependencies, IngestOptions, Ingester, Tail, close_months};
+use signalbox_kit::{config::IngestConfig, readiness::Readiness};
+use signalbox_nats::{Forwarder, ForwarderOptions, Nats, StreamOptions};
+use signalbox_ports::UsageBus;
+use std::time::Duration;
+use tokio::{sync::oneshot, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+/// What `/readyz` calls it.
+const CONDITION: &str = "usage store";
+/// Most entries that are sent to NATS and not acknowledged.
+const IN_FLIGHT: usize = 2_048;
+/// The pause before a store that was away is asked again, and a lost tail is followed again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often it is looked whether anybody still watches.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// What was started. Dropped, all but the thread ends.
+pub(crate) struct Running {
+    drain: CancellationToken,
+    stored: Option<oneshot::Receiver<()>>,
+    sending: JoinSet<()>,
+    listening: JoinSet<()>,
+}
+
+/// Starts what the process has to do with usage.
+pub(crate) fn start(
+    shared: &Shared,
+    usage: Usage,
+    nats: Option<&Nats>,
+    readiness: &Readiness,
+) -> Result<Running, String> {
+    let drain = CancellationToken::new();
+    let (mut sending, mut listening) = (JoinSet::new(), JoinSet::new());
+    if let (Some(nats), Some(spool)) = (nats, &shared.spool) {
+        let options = ForwarderOptions {
+            in_flight: IN_FLIGHT,
+            streams: StreamOptions::default(),
+            clock: shared.clock.clone(),
+            seed: rand::random(),
+        };
+        sending.spawn(Forwarder::new(nats.clone(), spool.clone(), options).run(drain.clone()));
+    }
+    let Usage { service, bus, migrated } = usage;
+    let mut stored = None;
+    if let (Some(service), Some(bus)) = (service, bus) {
+        if let Some(nats) = nats {
+            listening.spawn(follow(service.tail.clone(), nats.clone()));
+        }
+        // A router goes on without a store: its spool waits for it.
+        let gate = (!migrated && shared.spool.is_none()).then(|| readiness.clone());
+        if let Some(readiness) = &gate {
+            readiness.set(CONDITION, Err("not reached yet".to_owned()));
+        }
+        let config = shared.config.loaded().config.usage.ingest.clone();
+        let ingest = ingest(service, bus, config, nats.is_none(), gate, drain.clone());
+        stored = Some(beside(ingest)?);
+    }
+    Ok(Running { drain, stored, sending, listening })
+}
+
+/// Runs something in a thread of its own.
+fn beside(work: impl Future<Output = ()> + Send + 'static) -> Result<oneshot::Receiver<()>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start a runtime: {error}"))?;
+    let (ended, end) = oneshot::channel();
+    let run = move || {
+        runtime.block_on(work);
+        let _nobody_waits = ended.send(());
+    };
+    std::thread::Builder::new()
+        .name("usage".to_owned())
+        .spawn(run)
+        .map_err(|error| format!("cannot start a thread: {error}"))?;
+    Ok(end)
+}
+
+/// Stores accounts until the process drains, and closes months meanwhile.
+async fn ingest(
+    service: Dependencies,
+    bus: Box<dyn UsageBus>,
+    config: IngestConfig,
+    tells: bool,
+    gate: Option<Readiness>,
+    drain: CancellationToken,
+) {
+    if drain.run_until_cancelled(migrate(&service, gate.as_ref())).await.is_none() {
+        return;
+    }
+    let after = Duration::from_secs(u64::from(config.close_months_after_days) * 24 * 60 * 60);
+    let closing = tokio::spawn(close_months(service.store.clone(), after, service.clock.clone()));
+    let ingester = Ingester {
+        bus,
+        letters: service.letters,
+        store: service.store,
+        tail: tells.then_some(service.tail),
+        progress: service.progress,
+        clock: service.clock,
+        options: IngestOptions { batch_events: config.batch_events, batch_interval: config.batch_interval.0 },
+    };
+    ingester.run(drain).await;
+    closing.abort();
+}
+
+/// Makes the tables, however long the store is away.
+async fn migrate(service: &Dependencies, gate: Option<&Readiness>) {
+    let mut told = None;
+    while let Err(failure) = service.store.migrate().await {
+        let why = failure.to_string();
+        if told.as_ref() != Some(&why) {
+            tracing::warn!(why, "the usage store is not ready; accounts wait");
+        }
+        if let Some(readiness) = gate {
+            readiness.set(CONDITION, Err(why.clone()));
+        }
+        told = Some(why);
+        tokio::time::sleep(PAUSE).await;
+    }
+    tracing::info!("the usage store is ready");
+    if let Some(readiness) = gate {
+        readiness.set(CONDITION, Ok(()));
+    }
+}
+
+/// Tells watchers what all processes account for, as the servers tell it, while there are any.
+async fn follow(tail: Tail, nats: Nats) {
+    loop {
+        tail.watched().await;
+        match nats.follow_usage().await {
+            Ok(mut events) => {
+                let mut look = tokio::time::interval(LOOK_EVERY);
+                while tail.is_watched() {
+                    tokio::select! {
+                        heard = events.next() => match heard {
+                            Some(heard) => tail.hear(heard.event, heard.missed),
+                            None => break,
+                        },
+                        _ = look.tick() => {}
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "accounts cannot be heard over NATS");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+impl Running {
+    /// Sends and stores what the last requests have left, for a few seconds at most. The rest waits for the next start.
+    pub(crate) async fn finish(mut self) {
+        self.drain.cancel();
+        self.listening.abort_all();
+        while self.sending.join_next().await.is_some() {}
+        if let Some(stored) = self.stored {
+            let _thread_gone = stored.await;
+        }
+    }
+}
