@@ -15,6 +15,18 @@ pub enum DrillFault {
     Trickle(Duration),
 }
 
+impl DrillFault {
+    /// How late the vendor is called all the same, for a stream or a whole answer; `None` where it is not called.
+    pub fn lateness(self, stream: bool) -> Option<Duration> {
+        match self {
+            Self::Status(_) => None,
+            Self::Delay(delay) => Some(delay),
+            Self::Trickle(pause) if !stream => Some(pause),
+            Self::Trickle(_) | Self::CutAfter(_) => Some(Duration::ZERO),
+        }
+    }
+}
+
 impl fmt::Display for DrillFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -77,11 +77,7 @@ impl FaultyVendor {
 
     /// How late the call is made.
     fn lateness(&self, stream: bool) -> Duration {
-        match self.injected.fault {
-            DrillFault::Delay(delay) => delay,
-            DrillFault::Trickle(pause) if !stream => pause,
-            _ => Duration::ZERO,
-        }
+        self.injected.fault.lateness(stream).unwrap_or_default()
     }
 
     /// Makes a call, late, if it is not too late by then.

@@ -22,7 +22,7 @@ use signalbox_api::{
 };
 use signalbox_kit::telemetry::trace::Span;
 use signalbox_ports::OpenAccount;
-use signalbox_types::{ErrorReason, Failure, Lane, ModelRef, ModelSelector};
+use signalbox_types::{DrillFault, ErrorReason, Failure, Lane, ModelRef, ModelSelector};
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 use tonic::Status;
@@ -154,10 +154,17 @@ impl Account {
         self.started.elapsed()
     }
 
-    /// A vendor call is about to be made; fails where it could not be accounted for.
-    pub(crate) fn begin(&mut self, model: &ModelRef, cause: Cause) -> Result<Seen, Failure> {
+    /// A vendor call is about to be made; fails where it could not be accounted for. `fault` is done to it on purpose.
+    pub(crate) fn begin(
+        &mut self,
+        model: &ModelRef,
+        cause: Cause,
+        fault: Option<DrillFault>,
+    ) -> Result<Seen, Failure> {
         let reason = if follows_a_failure(cause) { self.last_failure } else { "" };
-        let call = Call::new(model.clone(), cause, reason, self.prompt_tokens);
+        let stream = self.event.operation() == Operation::StreamGenerate;
+        let lateness = fault.map_or(Some(Duration::ZERO), |fault| fault.lateness(stream));
+        let call = Call::new(model.clone(), cause, reason, Seen::new(self.prompt_tokens, lateness));
         let seen = call.seen.clone();
         self.calls.push(call);
         let written = self.draft();

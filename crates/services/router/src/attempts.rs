@@ -22,7 +22,7 @@ use hedge::Hedging;
 use signalbox_api::{convert, status, v1};
 use signalbox_kit::{catalog::Catalog, hop, telemetry::trace::Span};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome, Reconnect};
-use signalbox_types::{ErrorReason, Failure, FallbackPolicy};
+use signalbox_types::{DrillFault, ErrorReason, Failure, FallbackPolicy, ModelRef};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tonic::{Request, Status};
@@ -162,25 +162,21 @@ impl Run {
         let Some(choice) = self.candidates.get(candidate) else {
             return Err(Failure::new(ErrorReason::Internal, "there is no such candidate"));
         };
-        let seen = self.log.begin(&choice.model, cause)?;
-        Ok(Call { request: self.request(candidate), seen })
+        let fault = self.exposure.fault(&self.wire, &choice.model);
+        let seen = self.log.begin(&choice.model, cause, fault)?;
+        Ok(Call { request: self.request(&choice.model, fault), seen })
     }
 
     /// What a candidate is asked.
-    fn request(&mut self, candidate: usize) -> Request<v1::InvokeModelRequest> {
-        let target = self.choice(candidate).map(|Choice { model, .. }| v1::Target {
-            vendor: model.vendor.to_string(),
-            model: model.model.to_string(),
-        });
-        let model = self.candidates.get(candidate).map(|choice| &choice.model);
-        let fault = model.and_then(|model| self.exposure.fault(&self.wire, model));
+    fn request(&self, model: &ModelRef, fault: Option<DrillFault>) -> Request<v1::InvokeModelRequest> {
+        let target = v1::Target { vendor: model.vendor.to_string(), model: model.model.to_string() };
         let left = self.time_left();
         let timeout = [self.attempt_timeout, left].into_iter().flatten().min();
         let message = v1::InvokeModelRequest {
-            target,
+            target: Some(target),
             request: Some(self.wire.clone()),
             timeout: timeout.map(convert::duration_to_proto),
-            fault,
+            fault: fault.map(convert::drill_fault_to_proto),
         };
         let mut request = Request::new(message);
         if let Some(left) = left {

@@ -102,7 +102,7 @@ impl Embedding<'_> {
     async fn run(mut self, mut adapter: ProviderServiceClient<Hop>) -> Result<v1::EmbedResponse, Status> {
         let mut cause = Cause::FirstChoice;
         loop {
-            if let Err(failure) = self.log.begin(&self.model, cause) {
+            if let Err(failure) = self.log.begin(&self.model, cause, None) {
                 return Err(self.log.failure(&failure));
             }
             let status = match adapter.invoke_embedding(self.request()).await {

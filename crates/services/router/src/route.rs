@@ -2,7 +2,7 @@
 
 use crate::account::{Account, Seen};
 use signalbox_api::{status, v1};
-use signalbox_types::{Failure, ModelRef};
+use signalbox_types::{DrillFault, Failure, ModelRef};
 use tonic::Status;
 use v1::attempt::Cause;
 
@@ -36,8 +36,14 @@ impl RouteLog {
     }
 
     /// A vendor call is about to be made; fails where it could not be accounted for.
-    pub(crate) fn begin(&mut self, model: &ModelRef, cause: Cause) -> Result<Seen, Failure> {
-        self.account.begin(model, cause)
+    /// `fault` is done to it on purpose.
+    pub(crate) fn begin(
+        &mut self,
+        model: &ModelRef,
+        cause: Cause,
+        fault: Option<DrillFault>,
+    ) -> Result<Seen, Failure> {
+        self.account.begin(model, cause, fault)
     }
 
     /// More has been seen of a call.

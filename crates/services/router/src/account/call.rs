@@ -5,8 +5,11 @@ use signalbox_api::{
     v1::{self, attempt::Cause, stream_invoke_model_response::Event},
 };
 use signalbox_pricing::{SoFar, estimate_tokens};
-use signalbox_types::{ErrorReason, ModelRef, TokenUsage};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use signalbox_types::{ErrorReason, ModelRef, TokenUsage, UsageSource};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::time::Instant;
 
 /// A draft is written anew once an answer has so many tokens, and whenever it has doubled since: at the process's death
@@ -25,13 +28,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(
-        model: ModelRef,
-        cause: Cause,
-        fallback_reason: &'static str,
-        prompt_tokens: u64,
-    ) -> Self {
-        Self { model, cause, fallback_reason, started: Instant::now(), seen: Seen::new(prompt_tokens) }
+    pub(super) fn new(model: ModelRef, cause: Cause, fallback_reason: &'static str, seen: Seen) -> Self {
+        Self { model, cause, fallback_reason, started: Instant::now(), seen }
     }
 }
 
@@ -42,15 +40,22 @@ pub(crate) struct Seen(Arc<Mutex<Sight>>);
 #[derive(Debug)]
 struct Sight {
     so_far: SoFar,
+    /// When the vendor is called; `None` where a drill keeps the call from it.
+    reaches_vendor: Option<Instant>,
     first_content: Option<Instant>,
     /// Tokens of the answer from which on a draft is behind.
     draft_at: u64,
 }
 
 impl Seen {
-    fn new(prompt_tokens: u64) -> Self {
-        let so_far = SoFar::new(prompt_tokens);
-        Self(Arc::new(Mutex::new(Sight { so_far, first_content: None, draft_at: WORTH_A_DRAFT })))
+    /// Nothing yet of a call that reaches the vendor after so long, if at all.
+    pub(super) fn new(prompt_tokens: u64, lateness: Option<Duration>) -> Self {
+        Self(Arc::new(Mutex::new(Sight {
+            so_far: SoFar::new(prompt_tokens),
+            reaches_vendor: lateness.and_then(|lateness| Instant::now().checked_add(lateness)),
+            first_content: None,
+            draft_at: WORTH_A_DRAFT,
+        })))
     }
 
     fn sight(&self) -> MutexGuard<'_, Sight> {
@@ -76,7 +81,11 @@ impl Seen {
 
     /// What the call has used until now.
     pub(super) fn used(&self) -> TokenUsage {
-        self.sight().so_far.used()
+        let sight = self.sight();
+        if sight.reaches_vendor.is_some_and(|reaches| reaches <= Instant::now()) {
+            return sight.so_far.used();
+        }
+        TokenUsage { source: UsageSource::Vendor, ..TokenUsage::default() }
     }
 
     /// When its first content came.

@@ -5,7 +5,7 @@ use super::{
     drill::{Drill, Ending},
 };
 use signalbox_api::{convert, v1};
-use signalbox_types::{ErrorReason, Failure, ModelRef};
+use signalbox_types::{DrillFault, ErrorReason, Failure, ModelRef};
 use std::sync::Arc;
 
 /// Follows one request through its attempts and tells the drills what became of it. Dropped before it was told the
@@ -26,13 +26,13 @@ impl Exposure {
     }
 
     /// What is to be done to the next call on purpose.
-    pub(crate) fn fault(&mut self, request: &v1::GenerateRequest, model: &ModelRef) -> Option<v1::Fault> {
+    pub(crate) fn fault(&mut self, request: &v1::GenerateRequest, model: &ModelRef) -> Option<DrillFault> {
         self.attempts += 1;
         let drill = self.drills.hit(&request.tenant_id, model, &request.request_id, self.attempts);
         if drill.is_none() && self.hit_by.is_empty() {
             return None;
         }
-        let fault = drill.as_ref().map(|drill| convert::drill_fault_to_proto(drill.fault()));
+        let fault = drill.as_ref().map(|drill| drill.fault());
         self.note(model, drill);
         fault
     }

@@ -53,6 +53,7 @@ impl Considered<'_> {
                 tier.name()
             ));
         }
+        notes.extend(overruled(outcome));
         if outcome.past_breakers {
             notes.push("open breakers and refused keys passed by: nobody else is left".to_owned());
         }
@@ -62,6 +63,14 @@ impl Considered<'_> {
         }
         notes
     }
+}
+
+/// That load overruled the draw.
+fn overruled(outcome: &Outcome<'_>) -> Option<String> {
+    let drawn = outcome.plan.drawn.filter(|drawn| drawn.kept != drawn.first)?;
+    let model = |index: usize| Some(outcome.candidates.get(index)?.offer.model);
+    let (first, kept) = (model(drawn.first)?, model(drawn.kept)?);
+    Some(format!("{first} was drawn, and is slower or busier than it should be: {kept} goes first"))
 }
 
 /// The record of a request whose names lead nowhere.
