@@ -58,7 +58,8 @@ impl Reader {
     /// The first entry at or after `from`.
     fn next(&mut self, from: u64, written: Written) -> io::Result<Option<(u64, Vec<u8>)>> {
         loop {
-            let here = self.place.take().filter(|place| place.next <= from || place.segment >= from);
+            // One that has read on goes back; one at the start of its file has nothing before it to go back to.
+            let here = self.place.take().filter(|place| place.next <= from.max(place.segment));
             let place = match here {
                 Some(place) => place,
                 None => match self.find(from, written)? {
@@ -131,6 +132,10 @@ impl Reader {
     /// Places at which something was no entry.
     pub(crate) fn damages(&self) -> u64 {
         self.damages + self.place.as_ref().map_or(0, |place| place.scan.damages)
+    }
+
+    pub(crate) fn confirmed(&self) -> Position {
+        Position(self.confirmed)
     }
 
     /// Forgets entries; returns how many bytes they had.

@@ -52,6 +52,21 @@ fn entries_come_in_order_until_they_are_confirmed_also_after_a_restart() {
 }
 
 #[test]
+fn what_was_read_and_not_confirmed_is_read_again_from_its_first_entry() {
+    let dir = tempfile::tempdir().unwrap();
+    let spool = spool(dir.path());
+    for number in 0..20 {
+        spool.append(&event(&format!("e{number}"))).unwrap();
+    }
+    for _ in 0..3 {
+        assert_eq!(ids(&spool.read(None, 1).unwrap()), ["e0"]);
+    }
+    let all = spool.read(None, 100).unwrap();
+    assert_eq!((all.len(), all[0].again), (20, true));
+    assert_eq!(ids(&spool.read(None, 100).unwrap()), ids(&all));
+}
+
+#[test]
 fn what_is_confirmed_takes_no_room_on_the_disk_and_positions_are_never_used_again() {
     let dir = tempfile::tempdir().unwrap();
     let before = spool(dir.path());
