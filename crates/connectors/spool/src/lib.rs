@@ -106,6 +106,16 @@ impl Spool {
         self.waiting_bytes.load(Ordering::Relaxed)
     }
 
+    /// Position of the last entry; 0 before the first.
+    pub fn last(&self) -> Position {
+        Position(self.written().next - 1)
+    }
+
+    /// Up to where entries are safe elsewhere; 0 before the first.
+    pub fn confirmed(&self) -> Position {
+        lock(&self.reader).confirmed()
+    }
+
     /// Places at which the files were found damaged, each of one entry or more.
     pub fn damages(&self) -> u64 {
         lock(&self.reader).damages()

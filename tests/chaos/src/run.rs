@@ -1,0 +1,184 @@
+//! A run from its start to the verdict.
+
+use crate::{
+    check,
+    field::{Field, Mode, Wish},
+    strikes::{Strike, Victim, plan},
+    told::Told,
+};
+use signalbox_kit::{Clock as _, SystemClock};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+use tokio::time::{Instant, sleep};
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Without any progress for so long, something is lost: a message that was given to an ingester who died comes again
+/// after half a minute.
+const PATIENCE: Duration = Duration::from_secs(100);
+
+/// What came of a run.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What was wished for.
+    pub wish: Wish,
+    /// Who was killed how often.
+    pub killed: BTreeMap<Victim, usize>,
+    /// From the start until all was published.
+    pub published_after: Duration,
+    /// From the start until all was stored and nothing waited to come again.
+    pub settled_after: Duration,
+    /// The longest that a request waited for its account.
+    pub longest: Duration,
+    /// The longest that nothing left the spools although something waited there.
+    pub stall: Duration,
+    /// What was stored, in words.
+    pub stored: String,
+    /// Everything that is not as it must be.
+    pub problems: Vec<String>,
+}
+
+/// Runs in a directory.
+///
+/// # Errors
+/// What kept it from its end.
+pub async fn run(wish: &Wish, dir: &Path) -> Result<Report, String> {
+    let until = SystemClock.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let field = Field::start(wish, dir, until.cast_signed()).await?;
+    let mut run = Run::new(wish, field);
+    let strikes = plan(&run.field.victims(wish), wish.kills, wish.events, wish.seed);
+    for strike in strikes {
+        run.until(|told| told.confirmed >= strike.at).await?;
+        run.strike(strike).await?;
+    }
+    let events = run.events;
+    run.until(|told| told.published >= events).await?;
+    let published_after = run.started.elapsed();
+    run.until(|told| told.confirmed >= events).await?;
+    for victim in run.down.keys().copied().collect::<Vec<_>>() {
+        run.revive(victim).await?;
+    }
+    run.settled().await?;
+    let settled_after = run.started.elapsed();
+    run.field.stop().await?;
+    let (stored, problems) = check::check(&run.field, dir).await?;
+    let Run { killed, watch, .. } = run;
+    let (longest, stall) = (watch.told.longest, watch.stall);
+    Ok(Report {
+        wish: wish.clone(),
+        killed,
+        published_after,
+        settled_after,
+        longest,
+        stall,
+        stored,
+        problems,
+    })
+}
+
+struct Run {
+    field: Field,
+    events: u64,
+    mode: Mode,
+    started: Instant,
+    watch: Watch,
+    killed: BTreeMap<Victim, usize>,
+    /// Who is dead, and until how many events are published.
+    down: BTreeMap<Victim, u64>,
+}
+
+/// Progress, and when there was the last.
+struct Watch {
+    told: Told,
+    moved: Instant,
+    stall: Duration,
+}
+
+impl Watch {
+    fn look(&mut self, told: Told) {
+        let waited = self.moved.elapsed();
+        if told.confirmed > self.told.confirmed {
+            self.stall = self.stall.max(waited);
+            self.moved = Instant::now();
+        } else if told.published == told.confirmed {
+            self.moved = Instant::now();
+        }
+        self.told = told;
+    }
+}
+
+impl Run {
+    fn new(wish: &Wish, field: Field) -> Self {
+        let now = Instant::now();
+        Self {
+            events: field.events(),
+            field,
+            mode: wish.mode,
+            started: now,
+            watch: Watch { told: Told::default(), moved: now, stall: Duration::ZERO },
+            killed: BTreeMap::new(),
+            down: BTreeMap::new(),
+        }
+    }
+
+    /// Waits for progress, and brings back who has been dead for long enough.
+    async fn until(&mut self, reached: impl Fn(&Told) -> bool) -> Result<(), String> {
+        loop {
+            let told = self.field.told();
+            self.watch.look(told);
+            if reached(&told) {
+                return Ok(());
+            }
+            self.field.failed()?;
+            let mut publishers = (0..self.field.publishers()).map(Victim::Publisher);
+            let stuck = told.published >= self.events || publishers.all(|it| self.down.contains_key(&it));
+            let due = |until: u64| stuck || told.published >= until;
+            let due: Vec<_> =
+                self.down.iter().filter(|(_, until)| due(**until)).map(|(victim, _)| *victim).collect();
+            for victim in due {
+                self.revive(victim).await?;
+            }
+            if self.watch.moved.elapsed() > PATIENCE {
+                return Err(format!("nothing has left the spools for {PATIENCE:?}: {told:?}"));
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    async fn strike(&mut self, strike: Strike) -> Result<(), String> {
+        if self.down.contains_key(&strike.victim) {
+            self.revive(strike.victim).await?;
+        }
+        self.field.kill(strike.victim).await?;
+        *self.killed.entry(strike.victim).or_default() += 1;
+        self.down.insert(strike.victim, self.watch.told.published + strike.pause);
+        if strike.pause == 0 { self.revive(strike.victim).await } else { Ok(()) }
+    }
+
+    async fn revive(&mut self, victim: Victim) -> Result<(), String> {
+        self.down.remove(&victim);
+        self.field.revive(victim).await
+    }
+
+    /// Waits until nothing waits on the bus, to come for the first time or again.
+    async fn settled(&mut self) -> Result<(), String> {
+        let Some(bus) = self.field.bus.as_ref().filter(|_| self.mode != Mode::Embedded) else {
+            return Ok(());
+        };
+        let (mut waiting, mut moved) = (None, Instant::now());
+        while waiting != Some(0) {
+            sleep(LOOK_EVERY * 10).await;
+            let now = bus.waiting().await;
+            if now.is_some() && now != waiting {
+                moved = Instant::now();
+            }
+            waiting = now.or(waiting);
+            if moved.elapsed() > PATIENCE {
+                return Err(format!("nothing was stored for {PATIENCE:?} although {waiting:?} wait"));
+            }
+        }
+        Ok(())
+    }
+}
