@@ -1,6 +1,6 @@
 //! Token estimates, for reservations and context checks before a vendor has counted.
 
-use signalbox_types::{JsonText, Message, Part, Prompt, ResponseFormat, Tool};
+use signalbox_types::{JsonText, Message, Part, Prompt, ResponseFormat, StreamEvent, Tool};
 
 /// Estimates are sums of sixteenths of a token.
 const SIXTEENTHS: u64 = 16;
@@ -26,6 +26,16 @@ pub fn estimate_tokens(text: &str) -> u64 {
 /// About how many tokens texts to be embedded are.
 pub fn estimate_input_tokens(inputs: &[String]) -> u64 {
     inputs.iter().map(|input| estimate_tokens(input)).fold(0, u64::saturating_add)
+}
+
+/// About how many tokens a piece of an answer is.
+pub fn estimate_event_tokens(event: &StreamEvent) -> u64 {
+    match event {
+        StreamEvent::Text(text) => estimate_tokens(text),
+        StreamEvent::ToolCall(delta) => estimate_tokens(&delta.arguments),
+        StreamEvent::Reasoning(delta) => estimate_tokens(&delta.text),
+        StreamEvent::Done(_) => 0,
+    }
 }
 
 /// Weight of one character.

@@ -4,7 +4,7 @@ use crate::{meter::Meter, trickle::Trickle};
 use futures_util::Stream;
 use signalbox_api::{convert, v1};
 use signalbox_ports::{BoxAnswerStream, VendorReply};
-use signalbox_pricing::estimate_tokens;
+use signalbox_pricing::estimate_event_tokens;
 use signalbox_types::{Adjustment, Completion, Failure, StreamEvent, TokenUsage, UsageSource};
 use std::{
     pin::Pin,
@@ -67,7 +67,7 @@ impl MeteredStream {
 
     /// The event to pass on; `None` for one that the caller did not ask for.
     fn translate(&mut self, event: StreamEvent) -> Option<Event> {
-        let tokens = tokens(&event);
+        let tokens = estimate_event_tokens(&event);
         if event.commits() {
             self.content(tokens, matches!(event, StreamEvent::Reasoning(_)));
         }
@@ -147,14 +147,5 @@ impl Stream for MeteredStream {
                 None => this.meter = None,
             }
         }
-    }
-}
-
-fn tokens(event: &StreamEvent) -> u64 {
-    match event {
-        StreamEvent::Text(text) => estimate_tokens(text),
-        StreamEvent::ToolCall(delta) => estimate_tokens(&delta.arguments),
-        StreamEvent::Reasoning(delta) => estimate_tokens(&delta.text),
-        StreamEvent::Done(_) => 0,
     }
 }
