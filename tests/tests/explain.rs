@@ -10,7 +10,7 @@ use signalbox_testkit::{
 use signalbox_vendorsim::Vendor;
 
 async fn explain(world: &World, request: GenerateRequest) -> ExplainRouteResponse {
-    let asked = ExplainRouteRequest { request: Some(request) };
+    let asked = ExplainRouteRequest { request: Some(request), stream: false };
     world.client().explain_route(asked).await.unwrap().into_inner()
 }
 

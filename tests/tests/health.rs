@@ -81,7 +81,7 @@ impl Fleet {
 
 /// The health factor of a vendor's model, as a router explains it.
 async fn health(router: &Signalbox, vendor: &str) -> f64 {
-    let asked = ExplainRouteRequest { request: Some(request(ALIAS, "Hello?")) };
+    let asked = ExplainRouteRequest { request: Some(request(ALIAS, "Hello?")), stream: false };
     let answer = router.client().explain_route(asked).await.unwrap().into_inner();
     let decision = answer.decision.unwrap();
     let candidate = decision.candidates.iter().find(|candidate| candidate.vendor == vendor).unwrap();

@@ -30,7 +30,7 @@ fn pair_by(weight: &str) -> Value {
 
 /// How OpenAI stands among the candidates now.
 async fn openai(world: &World) -> Candidate {
-    let request = ExplainRouteRequest { request: Some(request("pair", "Hello?")) };
+    let request = ExplainRouteRequest { request: Some(request("pair", "Hello?")), stream: false };
     let answer = world.client().explain_route(request).await.unwrap().into_inner();
     let candidates = answer.decision.unwrap().candidates;
     candidates.into_iter().find(|candidate| candidate.vendor == "openai").unwrap()

@@ -23,7 +23,7 @@ fn of_tenant(tenant: &str, request: GenerateRequest) -> GenerateRequest {
 }
 
 async fn explain(world: &World, request: GenerateRequest) -> Decision {
-    let asked = ExplainRouteRequest { request: Some(request) };
+    let asked = ExplainRouteRequest { request: Some(request), stream: false };
     world.client().explain_route(asked).await.unwrap().into_inner().decision.unwrap()
 }
 

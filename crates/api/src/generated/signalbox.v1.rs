@@ -763,7 +763,8 @@ pub struct Candidate {
     /// multiplies the score as a whole is told where it is not 1: `preference`, 1/64 to 64, and `weight`, 0 to 1.
     #[prost(map = "string, double", tag = "5")]
     pub factors: ::std::collections::HashMap<::prost::alloc::string::String, f64>,
-    /// Probability of being drawn first. Of two that are drawn the less busy one is tried first.
+    /// Probability of being drawn first. A second one is drawn, and goes before it only if that is clearly less busy or less
+    /// slow just now; Decision.notes says so.
     #[prost(double, tag = "6")]
     pub draw_probability: f64,
     /// Whether it is among the first choices, comes after all of those, or after all others.
@@ -1705,6 +1706,9 @@ pub struct ExplainRouteRequest {
     /// The request, as for Generate. Required.
     #[prost(message, optional, tag = "1")]
     pub request: ::core::option::Option<GenerateRequest>,
+    /// As for StreamGenerate instead.
+    #[prost(bool, tag = "2")]
+    pub stream: bool,
 }
 impl ::prost::Name for ExplainRouteRequest {
     const NAME: &'static str = "ExplainRouteRequest";
@@ -4694,7 +4698,7 @@ pub enum ErrorReason {
     DeadlineExceeded = 25,
     /// CANCELLED: the caller went away.
     Cancelled = 26,
-    /// UNAVAILABLE: this process is draining, or a role it needs is away. Try again.
+    /// UNAVAILABLE: this process is draining, a role it needs is away, or its usage log is full. Try again.
     Unavailable = 27,
     /// UNIMPLEMENTED: not built yet.
     Unimplemented = 28,

@@ -70,10 +70,10 @@ impl Demand<'_> {
             .or_else(|| candidate.breaker.exclusion(draw))
     }
 
-    /// Why an eligible candidate is too slow for the ceiling on the first useful output. A last resort never is.
+    /// Why an eligible candidate is too slow for the ceiling on the first output of a stream. A last resort never is.
     pub(crate) fn too_slow(&self, candidate: &Candidate<'_>) -> Option<Exclusion> {
         let ceiling = self.first_output_ceiling?;
-        let slowest = candidate.latency.observed.first_output_p99(&self.wish())?;
+        let slowest = candidate.latency.observed.first_output_p99().filter(|_| self.stream)?;
         (slowest > ceiling && candidate.offer.standing != Standing::LastResort)
             .then_some(Exclusion::TooSlow { p99: slowest, ceiling })
     }
@@ -208,6 +208,9 @@ fn percent(share: f64) -> u8 {
     (within(share, 0.0, 1.0) * 100.0) as u8
 }
 
+/// A delay in seconds that nobody notices: of two answers within it neither is slow, however many times as slow.
+const UNNOTICED: f64 = 0.1;
+
 /// How busy a model is, as seen from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Load {
@@ -218,9 +221,10 @@ pub struct Load {
 }
 
 impl Load {
-    /// How many times as slow as expected it is just now. To be faster says nothing, and neither does silence: 1.
-    pub(crate) fn slowness(&self, expected_per_token: f64) -> f64 {
+    /// How many times as slow as expected an answer of so many tokens is just now. To be faster says nothing, and
+    /// neither does silence: 1.
+    pub(crate) fn slowness(&self, expected_per_token: f64, tokens: f64) -> f64 {
         let peak = self.peak.map_or(0.0, |peak| peak.as_secs_f64());
-        (peak / expected_per_token.max(f64::MIN_POSITIVE)).clamp(1.0, 1e6)
+        ((peak * tokens + UNNOTICED) / (expected_per_token * tokens + UNNOTICED)).clamp(1.0, 1e6)
     }
 }

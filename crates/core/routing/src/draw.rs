@@ -70,27 +70,27 @@ impl Selection {
         weigh_pressure(verdicts);
     }
 
-    /// The indices drawn, the one to try first ahead; `second` is the other one.
+    /// Draws two, and keeps the first unless the second is clearly less busy.
     pub(crate) fn draw(self, verdicts: &[Verdict], mut unit: impl FnMut() -> f64) -> Option<Drawn> {
         if self == Self::Best {
             return None;
         }
         let first = pick(verdicts, None, unit())?;
         let Some(second) = pick(verdicts, Some(first), unit()) else {
-            return Some(Drawn { kept: first, passed_over: None });
+            return Some(Drawn { first, kept: first });
         };
-        let (kept, other) = if is_freer(verdicts, second, first) { (second, first) } else { (first, second) };
-        Some(Drawn { kept, passed_over: Some(other) })
+        let kept = if is_freer(verdicts, second, first) { second } else { first };
+        Some(Drawn { first, kept })
     }
 }
 
 /// What was drawn: indices of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
-    /// The less busy one, tried first.
+    /// The one drawn first, by its probability.
+    pub first: usize,
+    /// The one to try first: that, unless the second is clearly less busy.
     pub kept: usize,
-    /// The other one; `None` where no other could be drawn.
-    pub passed_over: Option<usize>,
 }
 
 /// Weighs how busy each is against its part of the calls under way: that of its probability times its pace, since who
@@ -108,12 +108,16 @@ fn weigh_pressure(verdicts: &mut [Verdict]) {
     for rating in competing(verdicts) {
         let due = if parts > 0.0 { under_way * part(rating) / parts } else { 0.0 };
         rating.pressure = rating.slowness * (rating.in_flight + 1.0) / (due + 1.0);
+        rating.scatter = 1.0 + 2.0 / (due + 1.0).sqrt();
     }
 }
 
-fn is_freer(verdicts: &[Verdict], one: usize, other: usize) -> bool {
-    let pressure = |index: usize| Some(verdicts.get(index)?.rating()?.pressure);
-    pressure(one) < pressure(other)
+/// Whether one is clearly less busy than the one drawn first. Calls arrive at random, so that their number scatters
+/// around what is due by its square root: what lies within twice that overrules no draw.
+fn is_freer(verdicts: &[Verdict], one: usize, first: usize) -> bool {
+    let rating = |index: usize| verdicts.get(index).and_then(Verdict::rating);
+    let (Some(one), Some(first)) = (rating(one), rating(first)) else { return false };
+    one.pressure * first.scatter < first.pressure
 }
 
 fn competing(verdicts: &mut [Verdict]) -> impl Iterator<Item = &mut Rating> {

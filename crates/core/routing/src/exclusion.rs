@@ -152,12 +152,11 @@ impl fmt::Display for Exclusion {
 }
 
 /// In the order in which a caller could mend them; what passes by itself comes before all of these.
-const SOONEST_MENDED: [ErrorReason; 5] = [
+const SOONEST_MENDED: [ErrorReason; 4] = [
     ErrorReason::ContextLengthExceeded,
     ErrorReason::BudgetExhausted,
     ErrorReason::NoCapableModel,
     ErrorReason::PermissionDenied,
-    ErrorReason::UnknownModel,
 ];
 
 /// What to tell the caller when nobody can serve: the reason that could be mended soonest comes first.
@@ -168,7 +167,10 @@ pub(crate) fn refusal<'a>(left_out: impl Iterator<Item = (&'a ModelRef, &'a Excl
     if let Some((soonest, reason)) = waits.min_by_key(|(wait, _)| *wait) {
         return Failure { retry_after: Some(soonest), ..Failure::new(reason, message) };
     }
-    let given = |reason: &ErrorReason| left_out.clone().any(|(_, why)| why.reason() == *reason);
-    let reason = SOONEST_MENDED.into_iter().find(given).unwrap_or(ErrorReason::UnknownModel);
-    Failure::new(reason, message)
+    // That a vendor is not configured is the weakest reason: it says nothing of the request.
+    let telling = || left_out.clone().filter(|(_, why)| **why != Exclusion::NotConfigured);
+    let given = |reason: &ErrorReason| telling().any(|(_, why)| why.reason() == *reason);
+    let unconfigured = || left_out.clone().find(|(_, why)| **why == Exclusion::NotConfigured);
+    let reason = SOONEST_MENDED.into_iter().find(given).or_else(|| Some(unconfigured()?.1.reason()));
+    Failure::new(reason.unwrap_or(ErrorReason::UnknownModel), message)
 }

@@ -43,16 +43,9 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// How long the first useful output takes at the 99th percentile: the first token of a stream, else the whole
-    /// answer. `None` where too few calls were seen to say.
-    pub(crate) fn first_output_p99(&self, wish: &Wish) -> Option<Duration> {
-        let (p99, samples) = if wish.stream {
-            (self.first_token_p99, self.streams)
-        } else {
-            let seconds = self.p99.as_secs_f64() * wish.tokens;
-            (Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX), self.samples)
-        };
-        (samples >= ENOUGH_SAMPLES).then_some(p99)
+    /// How long the first output of a stream takes at the 99th percentile. `None` where too few were seen to say.
+    pub(crate) fn first_output_p99(&self) -> Option<Duration> {
+        (self.streams >= ENOUGH_SAMPLES).then_some(self.first_token_p99)
     }
 }
 

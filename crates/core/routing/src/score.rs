@@ -58,6 +58,8 @@ pub struct Rating {
     pub(crate) ln_score: f64,
     /// How busy it is for its part of the traffic, for comparison.
     pub(crate) pressure: f64,
+    /// How many times as high its pressure may be by chance.
+    pub(crate) scatter: f64,
     /// Seconds that a token is expected to take.
     pub(crate) per_token: f64,
     /// How many times as slow as expected it is just now, at least 1.
@@ -121,8 +123,9 @@ impl<'a> Scorer<'a> {
             draw_probability: 0.0,
             ln_score,
             pressure: 0.0,
+            scatter: 0.0,
             per_token,
-            slowness: candidate.load.slowness(per_token),
+            slowness: candidate.load.slowness(per_token, wish.tokens),
             in_flight: f64::from(candidate.load.in_flight),
             healthy: health >= 0.5,
             standing: candidate.offer.standing,

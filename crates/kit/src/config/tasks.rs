@@ -36,7 +36,7 @@ pub struct TaskTypeConfig {
     pub attempt_timeout: Option<HumanDuration>,
     /// Time to the first content of an attempt.
     pub first_byte_timeout: Option<HumanDuration>,
-    /// Leaves out models whose first content takes longer than this in one of a hundred answers.
+    /// Leaves models out of streams whose first content takes longer than this in one of a hundred.
     pub first_output_ceiling: Option<HumanDuration>,
     /// When a second model is asked beside a slow one; both are paid for. Never where left out.
     pub hedge: Option<HedgeConfig>,

@@ -86,8 +86,9 @@ pub(crate) fn explain(
     dependencies: &Dependencies,
     catalog: &Catalog,
     admitted: &Admitted,
+    stream: bool,
 ) -> Result<v1::ExplainRouteResponse, Box<Refused>> {
-    let considered = Considered::new(dependencies, catalog, admitted, false)?;
+    let considered = Considered::new(dependencies, catalog, admitted, stream)?;
     let outcome = considered.plan(usize::MAX);
     let decision = considered.record(&outcome);
     Ok(v1::ExplainRouteResponse { weights: decision.weights.clone(), decision: Some(decision) })

@@ -243,11 +243,11 @@ impl RouterService for Router {
         &self,
         request: Request<v1::ExplainRouteRequest>,
     ) -> Result<Response<v1::ExplainRouteResponse>, Status> {
-        let request = request.into_inner().request.unwrap_or_default();
+        let v1::ExplainRouteRequest { request, stream } = request.into_inner();
         let catalog = self.dependencies.config.catalog();
-        let admitted = admission::admit(request, None, &catalog, Instant::now())
+        let admitted = admission::admit(request.unwrap_or_default(), None, &catalog, Instant::now())
             .map_err(|failure| to_status(&failure))?;
-        plan::explain(&self.dependencies, &catalog, &admitted)
+        plan::explain(&self.dependencies, &catalog, &admitted, stream)
             .map(Response::new)
             .map_err(|refused| refused.into_status(&admitted.request.request_id))
     }

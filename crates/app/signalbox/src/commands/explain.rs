@@ -15,6 +15,9 @@ the other preferred ones by score, the secondary ones, and last the servers of y
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     ask: AskArgs,
+    /// As for a streamed answer
+    #[arg(long)]
+    stream: bool,
     /// Print the answer as JSON
     #[arg(long)]
     json: bool,
@@ -26,7 +29,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) async fn run(args: ExplainArgs) -> Result<(), CommandError> {
     let request = args.ask.request()?;
     let request_id = request.request_id.clone();
-    let request = v1::ExplainRouteRequest { request: Some(request) };
+    let request = v1::ExplainRouteRequest { request: Some(request), stream: args.stream };
     let mut client = args.server.router().await?;
     let answer = client.explain_route(request).await.map_err(|status| failures::from_call(&status))?;
     let answer = answer.into_inner();

@@ -217,22 +217,43 @@ fn who_is_slower_than_the_ceiling_is_left_out_while_another_holds_it() {
     let (slow, quick) = (first_output(seconds(3), 20.0), first_output(seconds(1), 20.0));
     let rumour = first_output(seconds(3), 19.0);
     let own = Candidate { latency: slow.latency, ..last_resort() };
-    for stream in [false, true] {
-        let planned = |candidates: &[Candidate<'_>]| plan(&limited(stream), candidates, &BEST, 9, || 0.0);
-        let plan = planned(&[slow, quick, rumour, own]);
-        let mut order = plan.order.clone();
-        assert_eq!(
-            (order.pop(), plan.ceiling_missed),
-            (Some(3), false),
-            "a last resort is no faster than it is"
-        );
-        order.sort_unstable();
-        assert_eq!(order, [1, 2], "too few calls say nothing");
-        let told = plan.verdicts[0].exclusion().unwrap().to_string();
-        assert_eq!(told, "too slow: first output within 3.0 s (p99), 2.0 s allowed");
-        let nobody_else = planned(&[slow, own]);
-        assert_eq!((nobody_else.order, nobody_else.ceiling_missed), (vec![0, 1], true));
-    }
+    let planned = |candidates: &[Candidate<'_>]| plan(&limited(true), candidates, &BEST, 9, || 0.0);
+    let plan_of_all = planned(&[slow, quick, rumour, own]);
+    let mut order = plan_of_all.order.clone();
+    let last = (order.pop(), plan_of_all.ceiling_missed);
+    assert_eq!(last, (Some(3), false), "a last resort is no faster than it is");
+    order.sort_unstable();
+    assert_eq!(order, [1, 2], "too few calls say nothing");
+    let told = plan_of_all.verdicts[0].exclusion().unwrap().to_string();
+    assert_eq!(told, "too slow: first output within 3.0 s (p99), 2.0 s allowed");
+    let nobody_else = planned(&[slow, own]);
+    assert_eq!((nobody_else.order, nobody_else.ceiling_missed), (vec![0, 1], true));
+    // How long a whole answer takes is a matter of its length.
+    assert_eq!(plan(&limited(false), &[slow, quick], &BEST, 9, || 0.0).order.len(), 2);
+}
+
+#[test]
+fn an_idle_candidate_of_small_probability_does_not_overrule_the_draw_by_chance() {
+    let idle = Candidate { latency: taking(10), ..candidate() };
+    let first = |in_flight, millis_per_token| {
+        let load = Load { in_flight, peak: Some(Duration::from_millis(millis_per_token)) };
+        let preferred = Candidate { preference: 3.0, load, ..idle };
+        plan(&demand(), &[preferred, idle, idle], &Rules::default(), 3, || 0.5).order[0]
+    };
+    assert_eq!(first(0, 10), 0);
+    assert_eq!(first(8, 10), 0, "nearly all calls under way are due to it");
+    assert_eq!(first(0, 25), 0, "one slow answer is chance");
+    assert_ne!(first(0, 60), 0, "six times as slow is not");
+}
+
+#[test]
+fn that_a_vendor_is_not_configured_is_told_last() {
+    let off = Candidate { offer: Offer { configured: false, ..offer() }, ..candidate() };
+    let all: [ModelPattern; 1] = ["*".parse().unwrap()];
+    let denied = Demand { access: Access { deny: &all, ..Access::default() }, ..demand() };
+    let candidates = [off, candidate()];
+    let failure = plan(&denied, &candidates, &BEST, 9, || 0.0).refusal(&candidates);
+    assert_eq!(failure.reason, ErrorReason::PermissionDenied);
 }
 
 #[test]

@@ -118,7 +118,8 @@ async fn an_explanation_draws_what_the_request_with_that_id_then_gets() {
     for id in 0..20 {
         let request = v1::GenerateRequest { request_id: format!("request-{id}"), ..asking("mixed") };
         let catalog = dependencies.config.catalog();
-        let told = explain(&dependencies, &catalog, &admitted(&dependencies, request.clone())).unwrap();
+        let told =
+            explain(&dependencies, &catalog, &admitted(&dependencies, request.clone()), false).unwrap();
         let explained = told.decision.unwrap();
         let served = planned(&dependencies, request).decision;
         let drawn = |decision: &v1::Decision| decision.candidates[0].clone();
@@ -154,7 +155,7 @@ task_types:
     let standings = |task: &str| {
         let request = v1::GenerateRequest { task_type: task.into(), ..asking("") };
         let catalog = dependencies.config.catalog();
-        let told = explain(&dependencies, &catalog, &admitted(&dependencies, request)).unwrap();
+        let told = explain(&dependencies, &catalog, &admitted(&dependencies, request), false).unwrap();
         let standing = |told: &v1::Candidate| (format!("{}/{}", told.vendor, told.model), told.standing());
         let mut standings: Vec<_> = told.decision.unwrap().candidates.iter().map(standing).collect();
         standings.sort();
