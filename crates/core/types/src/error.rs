@@ -62,7 +62,7 @@ pub enum ErrorReason {
     DeadlineExceeded,
     /// The caller went away.
     Cancelled,
-    /// This process is draining, or a role it needs is away.
+    /// This process is draining, a role it needs is away, or its usage log is full.
     Unavailable,
     /// Not built yet.
     Unimplemented,
