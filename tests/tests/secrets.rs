@@ -26,14 +26,27 @@ async fn a_key_is_found_in_no_log_metric_span_or_error(topology: Topology) {
     ];
     for (vendor, model) in subjects {
         ask(&mut world.client(), Mode::Unary, request(model, "Hello?")).await.unwrap();
-        for fault in ["kind=auth", "down", "malformed", "status=500"] {
+        for fault in [
+            "kind=auth",
+            "down",
+            "malformed",
+            "status=500",
+            "status=400,echo",
+            "status=503,echo",
+            "kind=auth,echo",
+            "error=2,echo",
+        ] {
             world.fault(vendor, fault);
             for mode in Mode::ALL {
+                if mode == Mode::Unary && fault.starts_with("error") {
+                    continue;
+                }
                 let status = ask(&mut world.client(), mode, request(model, "Hello?")).await.unwrap_err();
                 seen.push_str(&format!("{status:?} {}", String::from_utf8_lossy(status.details())));
             }
         }
     }
+    assert!(seen.matches("<secret>").count() > 20, "the vendors' errors repeated it");
     assert!(world.vendors.request_count() > 20, "the key was used");
     seen.push_str(world.signalbox.metrics().await.text());
     world.signalbox.terminate().await;

@@ -48,6 +48,13 @@ impl Call<'_> {
         self.header("authorization")?.strip_prefix("Bearer ").map(str::trim)
     }
 
+    /// The credentials, as a careless error repeats them.
+    pub(crate) fn credentials(&self) -> Option<String> {
+        let sent = |name: &&str| self.headers.contains_key(*name);
+        let name = ["authorization", "x-api-key", "x-goog-api-key"].into_iter().find(sent)?;
+        Some(format!("You sent {name}: {}", self.header(name)?))
+    }
+
     /// The body.
     pub(crate) fn json(&self) -> Result<&Value, Problem> {
         let body = self.body.as_ref().map_err(|message| Problem::invalid(message.clone()))?;

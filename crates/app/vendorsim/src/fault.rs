@@ -17,6 +17,9 @@ pub struct Fault {
     pub(crate) refusal: Option<Refusal>,
     pub(crate) mishap: Option<Mishap>,
     pub(crate) malformed: bool,
+    pub(crate) echo: bool,
+    /// The credentials that errors repeat.
+    pub(crate) heard: Option<String>,
     pub(crate) quirks: Quirks,
 }
 
@@ -88,6 +91,7 @@ impl Fault {
             "down" => self.down = true,
             "hang" => self.hang = true,
             "malformed" => self.malformed = true,
+            "echo" => self.echo = true,
             "no-usage" => self.quirks.no_usage = true,
             "no-finish" => self.quirks.no_finish = true,
             "empty-finish" => self.quirks.empty_finish = true,

@@ -47,6 +47,7 @@
 //! | `error=K` | after `K` tokens the vendor's error within the stream; no effect on unary answers |
 //! | `stall=K` | after `K` tokens nothing more comes, and the connection stays open |
 //! | `malformed` | the first token (or the whole answer) is broken JSON |
+//! | `echo` | errors repeat the credentials that were sent |
 //! | `no-usage` | no token counts |
 //! | `no-finish`, `empty-finish` | no finish reason, or an empty one |
 //! | `dup-index` | all tool calls have index 0 (all but Anthropic and Gemini, which have no such index) |

@@ -4,6 +4,7 @@ use crate::body::{Hangup, SimBody};
 use crate::call::Call;
 use crate::control;
 use crate::fault::{Fault, UnknownFault};
+use crate::problem::Problem;
 use crate::record::{Outcome, RecordedRequest, Recorder, Ticket};
 use crate::reply::Reply;
 use crate::rules::Rules;
@@ -66,7 +67,7 @@ async fn ask_vendor(
     let named = vendors::model_of(vendor, path, parsed.as_ref().ok());
     let (model, suffix) =
         named.split_once(SUFFIX).map_or((named.as_str(), None), |(model, spec)| (model, Some(spec)));
-    let fault = match choose_fault(state, vendor, model, &head.headers, suffix) {
+    let mut fault = match choose_fault(state, vendor, model, &head.headers, suffix) {
         Ok(fault) => fault,
         Err(unknown) => return Ok(plainly(400, unknown.to_string())),
     };
@@ -95,6 +96,7 @@ async fn ask_vendor(
         quirks: fault.quirks,
         now: (state.clock)(),
     };
+    fault.heard = fault.echo.then(|| call.credentials()).flatten();
     strike_then_answer(state, vendor, &call, &fault, ticket).await
 }
 
@@ -135,7 +137,10 @@ async fn strike_then_answer(
         tokio::time::sleep(delay).await;
     }
     let reply = match fault.refusal {
-        Some(refusal) => vendors::refuse(vendor, call, &refusal.problem()),
+        Some(refusal) => {
+            let message = fault.heard.clone();
+            vendors::refuse(vendor, call, &Problem { message, ..refusal.problem() })
+        }
         None => vendors::answer(vendor, call),
     };
     ticket.status(reply.status.as_u16());

@@ -44,7 +44,9 @@ fn spoil_frames(stream: Frames, fault: &Fault) -> SimBody {
         }
         Some(Mishap::Error(after)) => {
             frames.truncate(after_tokens(&frames, after));
-            frames.push(Frame::plain(error(frames.len())));
+            let error = error(frames.len());
+            let echoed = fault.heard.as_ref().map(|heard| saying(&error, heard));
+            frames.push(Frame::plain(echoed.unwrap_or(error)));
             Ending::Whole
         }
         Some(Mishap::Cut(after)) => {
@@ -70,6 +72,12 @@ fn after_tokens(frames: &[Frame], tokens: u64) -> usize {
         last = n + 1;
     }
     last
+}
+
+/// An error that says something before its message.
+fn saying(error: &Bytes, what: &str) -> Bytes {
+    let field = "\"message\":\"";
+    String::from_utf8_lossy(error).replacen(field, &format!("{field}{what}. "), 1).into()
 }
 
 /// The same JSON with its last brace blanked out.

@@ -4,7 +4,7 @@ use crate::codec::ResponseHead;
 use signalbox_types::{ErrorReason, Failure};
 
 /// Longest vendor message passed on, in bytes: enough to act on, too short for an error page or an echoed prompt.
-const LONGEST_MESSAGE: usize = 500;
+pub(crate) const LONGEST_MESSAGE: usize = 500;
 
 /// A failure in the vendor's words.
 pub(crate) fn vendor_failure(reason: ErrorReason, vendor: &str, message: &str) -> Failure {

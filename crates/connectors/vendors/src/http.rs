@@ -8,6 +8,7 @@ mod endpoint;
 mod exchange;
 mod limits;
 mod request;
+mod secrets;
 mod stream;
 mod tls;
 

@@ -8,6 +8,7 @@ use super::{
     exchange::Exchange,
     limits::{Limits, Stage},
     request::{self, Credentials},
+    secrets::Secrets,
     tls,
 };
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, codec_for};
@@ -60,6 +61,7 @@ pub struct HttpVendor {
     client: Client,
     endpoint: Endpoint,
     credentials: Option<Credentials>,
+    secrets: Arc<Secrets>,
     bulkhead: Arc<Bulkhead>,
     timeouts: Timeouts,
     simulated: bool,
@@ -82,6 +84,7 @@ impl HttpVendor {
             .ok_or_else(|| config.error("base_url is missing; this kind of vendor has no default"))?;
         let endpoint = Endpoint::parse(base_url).map_err(|problem| config.error(problem))?;
         let credentials = request::credentials(codec, &config).map_err(|problem| config.error(problem))?;
+        let secrets = Secrets::of(config.api_key.as_deref()).map_err(|problem| config.error(problem))?;
         let client = client(&endpoint, &config).map_err(|problem| config.error(problem))?;
         Ok(Self {
             name: config.name.into(),
@@ -89,6 +92,7 @@ impl HttpVendor {
             client,
             endpoint,
             credentials,
+            secrets: Arc::new(secrets),
             bulkhead,
             timeouts: config.timeouts,
             simulated: config.simulated,
@@ -102,7 +106,14 @@ impl HttpVendor {
         let request = request::build(&self.endpoint, self.credentials.as_ref(), call, limits.sent())?;
         let response = self.head(request, &limits, &place).await?;
         let succeeded = response.status().is_success();
-        let exchange = Exchange::new(Arc::clone(&self.name), self.codec, response, limits, place);
+        let exchange = Exchange::new(
+            Arc::clone(&self.name),
+            Arc::clone(&self.secrets),
+            self.codec,
+            response,
+            limits,
+            place,
+        );
         if succeeded { Ok(exchange) } else { Err(exchange.into_failure(self.codec, wall_clock()).await) }
     }
 
@@ -146,7 +157,8 @@ impl VendorApi for HttpVendor {
         let (adjustments, json_tool) = (mem::take(&mut call.adjustments), call.json_tool.take());
         let (body, origin) = self.exchange(call, target.timeout).await?.into_answer().await?;
         let decoded = self.codec.decode(body.as_slice(), json_tool.as_deref());
-        let value = decoded.map_err(|failure| origin.sign(failure))?;
+        let mut value = decoded.map_err(|failure| origin.sign(failure))?;
+        origin.secrets.mask_answer(&mut value);
         Ok(origin.reply(value, adjustments))
     }
 
@@ -171,7 +183,8 @@ impl VendorApi for HttpVendor {
         let mut call = self.codec.encode_embed(context(target, false), request)?;
         let adjustments = mem::take(&mut call.adjustments);
         let (body, origin) = self.exchange(call, target.timeout).await?.into_answer().await?;
-        let value = self.codec.decode_embed(body.as_slice()).map_err(|failure| origin.sign(failure))?;
+        let mut value = self.codec.decode_embed(body.as_slice()).map_err(|failure| origin.sign(failure))?;
+        origin.secrets.mask(&mut value.model);
         Ok(origin.reply(value, adjustments))
     }
 

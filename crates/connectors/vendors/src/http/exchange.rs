@@ -4,6 +4,7 @@ use super::{
     bulkhead::Place,
     cause::Cause,
     limits::{Limits, Stage},
+    secrets::Secrets,
     stream::HttpAnswerStream,
 };
 use crate::codec::{Codec, ResponseHead, StreamDecoder};
@@ -26,10 +27,12 @@ const FAILURE_TIME: Duration = Duration::from_secs(1);
 /// Where vendors put their id of a request: OpenAI and xAI the first, Anthropic the second.
 const REQUEST_ID_HEADERS: [&str; 2] = ["x-request-id", "request-id"];
 
-/// Which call of whom, and what the head of its answer told; it signs answers and failures.
+/// Which call of whom, and what the head of its answer told. All that a vendor says passes here on its way out: answers
+/// and failures are signed, and rid of our key.
 #[derive(Debug, Clone)]
 pub(super) struct Origin {
     pub(super) vendor: Arc<str>,
+    pub(super) secrets: Arc<Secrets>,
     request_id: String,
     quota_left: Option<f64>,
 }
@@ -51,6 +54,7 @@ impl Origin {
         if failure.vendor_request_id.is_empty() {
             failure.vendor_request_id.clone_from(&self.request_id);
         }
+        self.secrets.mask_failure(&mut failure);
         failure
     }
 }
@@ -66,14 +70,16 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn new(
         vendor: Arc<str>,
+        secrets: Arc<Secrets>,
         codec: &dyn Codec,
         response: reqwest::Response,
         limits: Limits,
         place: Place,
     ) -> Self {
         let headers = response.headers();
-        let origin =
-            Origin { vendor, request_id: request_id(headers), quota_left: codec.quota_left(headers) };
+        let mut request_id = request_id(headers);
+        secrets.mask(&mut request_id);
+        let origin = Origin { vendor, secrets, request_id, quota_left: codec.quota_left(headers) };
         if response.status().is_success() {
             place.answered();
         }

@@ -144,7 +144,13 @@ impl<B: Body> HttpAnswerStream<B> {
 
     /// Takes in what the decoder made of a piece.
     fn decoded(&mut self, result: Result<(), Failure>) {
-        let done = matches!(self.arrived.last(), Some(StreamEvent::Done(_)));
+        let done = match self.arrived.last_mut() {
+            Some(StreamEvent::Done(done)) => {
+                self.origin.secrets.mask_completion(done);
+                true
+            }
+            _ => false,
+        };
         self.failure = result.err().filter(|_| !done).map(|failure| self.origin.sign(failure));
         if let (Some(failure), Some(place)) = (&self.failure, &self.place) {
             place.failed(failure.reason);

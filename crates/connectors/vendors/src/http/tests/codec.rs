@@ -83,6 +83,10 @@ impl StreamDecoder for LineDecoder {
             self.lines += 1;
             match line.trim_end() {
                 "!" => return Err(Failure::new(ErrorReason::VendorOverloaded, "overloaded")),
+                told if told.starts_with('!') => {
+                    let message = format!("overloaded {}", &told[1..]);
+                    return Err(Failure::new(ErrorReason::VendorOverloaded, message));
+                }
                 "fin" => self.finished = true,
                 "." => {
                     events.push(StreamEvent::Done(Completion::default()));

@@ -103,6 +103,16 @@ async fn a_failure_status_is_told_though_its_body_never_comes() {
 }
 
 #[tokio::test]
+async fn a_vendor_that_repeats_our_key_does_not_give_it_away() {
+    let failure = failure_of([answer(401, "you sent `authorization: Bearer sk-hunter2`")]).await;
+    assert_eq!(failure.message, "401 you sent `authorization: Bearer <secret>`");
+    let head = "HTTP/1.1 500 X\r\nx-request-id: sk-hunter2\r\ncontent-length: 0\r\n\r\n";
+    assert_eq!(failure_of([Act::Send(head.to_owned())]).await.vendor_request_id, "<secret>");
+    let (_, failure) = stream_of([chunked(), chunk("one\n!sk-hunter2\n"), Act::Hang]).await;
+    assert_eq!(failure.unwrap().message, "overloaded <secret>");
+}
+
+#[tokio::test]
 async fn redirects_are_not_followed() {
     let redirect = "HTTP/1.1 307 X\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n";
     assert_eq!(failure_of([Act::Send(redirect.to_owned())]).await.vendor_status, Some(307));
