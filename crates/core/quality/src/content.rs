@@ -4,11 +4,13 @@
 //! scanned as it streams gives what the whole would: see [`TextStream`].
 
 mod detector;
+mod fold;
 mod growing;
 mod inspection;
 mod json;
 mod pii;
 mod stream;
+mod tally;
 mod words;
 
 pub use inspection::{Finding, Inspection};
@@ -70,7 +72,7 @@ impl Place {
 pub enum What {
     /// Matches of a regular expression, in the syntax of the `regex` crate.
     Regex(String),
-    /// Whole words and phrases, whatever their case.
+    /// Whole words and phrases, whatever their case and spelling in Unicode.
     Words(Vec<String>),
     /// Kinds of personal data.
     Pii(Vec<Pii>),

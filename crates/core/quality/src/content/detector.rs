@@ -1,6 +1,6 @@
 //! One pattern of a rule, and the search for it in a text that may still be growing.
 
-use super::{Action, Pii, Rule, What, growing::growing, words};
+use super::{Action, Pii, Rule, What, fold::Folded, growing::growing, words};
 use regex_automata::{Input, meta::Regex};
 use regex_syntax::{Parser, hir::Hir};
 use std::{ops::Range, sync::Arc};
@@ -23,6 +23,8 @@ pub(super) struct Detector {
     /// Finds where a match begins that may go on beyond the text's end.
     growing: Regex,
     accept: Accept,
+    /// Whether it looks at the folded text.
+    folds: bool,
 }
 
 impl Detector {
@@ -35,7 +37,10 @@ impl Detector {
         let all = |_: &str, candidate: Range<usize>| Some(candidate.end);
         match &rule.what {
             What::Regex(pattern) => Ok(vec![made(checked(pattern)?, all, "[REDACTED]")?]),
-            What::Words(words) => Ok(vec![made(&words::pattern(words)?, all, "[REDACTED]")?]),
+            What::Words(words) => {
+                let words = made(&words::pattern(words)?, words::accept, "[REDACTED]")?;
+                Ok(vec![Self { folds: true, ..words }])
+            }
             What::Pii(kinds) => {
                 let of_kind = |kind: &Pii| made(kind.pattern(), kind.accept(), kind.placeholder());
                 kinds.iter().map(of_kind).collect()
@@ -60,6 +65,7 @@ impl Detector {
             whole: compile(hir)?,
             growing: compile(&growing(hir))?,
             accept,
+            folds: false,
         })
     }
 
@@ -72,6 +78,28 @@ impl Detector {
         ended: bool,
         mut found: impl FnMut(Range<usize>),
     ) {
+        if !self.folds {
+            return self.search(text, at, ended, |range| {
+                let end = range.end;
+                found(range);
+                end
+            });
+        }
+        // One character before is looked at: it tells whether a word begins.
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        let from = *at - before.map_or(0, char::len_utf8);
+        let folded = Folded::of(text.get(from..).unwrap_or_default());
+        let mut within = folded.position(*at - from);
+        self.search(&folded.text, &mut within, ended, |range| {
+            let origin = folded.origin(&range);
+            found(from + origin.start..from + origin.end);
+            folded.after_character(range.end)
+        });
+        *at = if ended { text.len() } else { (from + folded.settled(within)).max(*at) };
+    }
+
+    /// The same for the text that the patterns look at; `found` gives where the search goes on.
+    fn search(&self, text: &str, at: &mut usize, ended: bool, mut found: impl FnMut(Range<usize>) -> usize) {
         let undecided_from = |at| if ended { text.len() } else { first(&self.growing, text, at).start };
         let mut undecided = undecided_from(*at);
         while let Some(candidate) = self.whole.search(&Input::new(text).span(*at..text.len())) {
@@ -79,10 +107,7 @@ impl Detector {
                 break;
             }
             *at = match (self.accept)(text, candidate.range()) {
-                Some(end) => {
-                    found(candidate.start()..end);
-                    end
-                }
+                Some(end) => found(candidate.start()..end),
                 None => text.ceil_char_boundary(candidate.start() + 1),
             };
             if *at > undecided {

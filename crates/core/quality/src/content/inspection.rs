@@ -3,6 +3,7 @@
 use super::{
     Action, Compiled, Place, json,
     stream::{Span, pass_on},
+    tally::Tally,
 };
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl Inspection {
 
     /// Looks at a text. Gives it anew where something in it had to be redacted.
     pub fn text(&mut self, text: &str) -> Option<String> {
-        let mut spans = self.look(text, |_| true);
+        let mut spans = self.look(text);
         if spans.is_empty() {
             return None;
         }
@@ -49,34 +50,33 @@ impl Inspection {
     }
 
     /// Counts what is found in a text, and gives what is to be redacted.
-    fn look(&mut self, text: &str, with: impl Fn(Action) -> bool) -> Vec<Span> {
-        let (policy, mut spans) = (self.policy.clone(), Vec::new());
+    fn look(&mut self, text: &str) -> Vec<Span> {
+        let (policy, mut spans, mut tally) = (self.policy.clone(), Vec::new(), Tally::default());
         for (index, detector) in policy.detectors.iter().enumerate() {
-            if !with(detector.action) || !self.looks_with(detector.rule) {
+            if !self.looks_with(detector.rule) {
                 continue;
             }
             detector.advance(text, &mut 0, true, |found| {
-                self.count(detector.rule);
                 if detector.action == Action::Redact {
                     spans.push(Span { start: found.start, end: found.end, detector: index });
                 }
+                tally.add(detector.rule, found);
             });
         }
+        tally.settle(|_| usize::MAX, |rule| self.count(rule));
         spans
     }
 
-    /// Looks at a text that may be a JSON object or array, and keeps it valid: only its strings and numbers are
-    /// redacted, each for itself. In names of members nothing is.
+    /// Looks at a text that may be a JSON object or array, and keeps it valid: only its strings, numbers and names of
+    /// members are redacted, each for itself, and names stay different.
     pub fn json(&mut self, text: &str) -> Option<String> {
         if !json::is_container(text) {
             return self.text(text);
         }
+        let mut names = json::Names::of(text);
         json::rewrite(text, |scalar, is_name| {
-            if is_name {
-                self.look(scalar, |action| action != Action::Redact);
-                return None;
-            }
-            self.text(scalar)
+            let redacted = self.text(scalar)?;
+            Some(if is_name { names.unique(scalar, redacted) } else { redacted })
         })
     }
 

@@ -1,7 +1,10 @@
 //! The strings and numbers of a JSON text, rewritten in place.
 
 use serde_json::value::RawValue;
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 /// Whether a text is a JSON object or array. A lone string or number is text like any other.
 pub(super) fn is_container(text: &str) -> bool {
@@ -29,6 +32,46 @@ pub(super) fn rewrite(text: &str, mut change: impl FnMut(&str, bool) -> Option<S
     }
     rewritten.push_str(&text[kept..]);
     Some(rewritten)
+}
+
+/// The names of members in a text, so that none that is put in the place of another is there already.
+pub(super) struct Names<'a> {
+    text: &'a str,
+    taken: Option<HashSet<String>>,
+    given: HashMap<String, String>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Self { text, taken: None, given: HashMap::new() }
+    }
+
+    /// What takes a name's place: the same for the same name, and different from all others.
+    pub(super) fn unique(&mut self, name: &str, redacted: String) -> String {
+        if let Some(given) = self.given.get(name) {
+            return given.clone();
+        }
+        let taken = self.taken.get_or_insert_with(|| all_names(self.text));
+        let mut unique = redacted.clone();
+        let mut number = 2;
+        while !taken.insert(unique.clone()) {
+            unique = format!("{redacted}_{number}");
+            number += 1;
+        }
+        self.given.insert(name.to_owned(), unique.clone());
+        unique
+    }
+}
+
+fn all_names(text: &str) -> HashSet<String> {
+    let mut names = HashSet::new();
+    rewrite(text, |scalar, is_name| {
+        if is_name {
+            names.insert(scalar.to_owned());
+        }
+        None
+    });
+    names
 }
 
 fn length_of_scalar(text: &str) -> usize {

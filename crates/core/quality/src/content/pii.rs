@@ -12,7 +12,8 @@ use super::detector::Accept;
 pub enum Pii {
     /// An e-mail address.
     Email,
-    /// A telephone number: international with `+` or `00`, or written with separators as in Italy and North America.
+    /// A telephone number: international with `+` or `00`, or written with separators as within Italy, Germany, France,
+    /// Great Britain and North America.
     Phone,
     /// An IBAN of its country's length and with the right check digits.
     Iban,
@@ -78,7 +79,10 @@ impl Pii {
                 (?:\+|00)[1-9][0-9]{0,2}(?:[\ ./-]?\(?[0-9]{1,4}\)?){2,6}
                 | \(?[2-9][0-9]{2}\)?[\ .-][2-9][0-9]{2}[\ .-][0-9]{4}
                 | 3[1-9][0-9][\ ./-](?:[0-9]{6,7}|[0-9]{3}[\ .-][0-9]{4})
-                | 0[0-9]{1,3}[\ /-][0-9]{5,8}"
+                | 0[1-9][0-9]{0,3}[\ /-][0-9]{5,8}
+                | \(0[1-9][0-9]{0,3}\)[\ /-]?[0-9]{3,8}(?:[\ -][0-9]{2,5}){0,2}
+                | 0[1-9][0-9]{0,3}[\ -][0-9]{3,4}[\ -][0-9]{3,4}
+                | 0[1-9](?:[\ .][0-9]{2}){4}"
             }
             // ISO 13616: 15 to 34 characters, on paper in groups of four.
             Self::Iban => r"(?i-u:\b[a-z]{2}[0-9]{2}(?:\ ?[a-z0-9]){11,30})",

@@ -37,8 +37,11 @@ const PATTERNS: [&str; 26] = [
 fn rules() -> impl Strategy<Value = Vec<Rule>> {
     let what = prop_oneof![
         proptest::sample::select(PATTERNS.as_slice()).prop_map(|pattern| What::Regex(pattern.to_owned())),
-        proptest::sample::subsequence(vec!["a", "ab", "a b", "b", "é"], 1..4)
-            .prop_map(|words| What::Words(words.into_iter().map(str::to_owned).collect())),
+        proptest::sample::subsequence(
+            vec!["a", "ab", "a b", "b", "é", "秘", "株式", "か", "ss", "が秘", "가"],
+            1..5
+        )
+        .prop_map(|words| What::Words(words.into_iter().map(str::to_owned).collect())),
         proptest::sample::subsequence(Pii::ALL.to_vec(), 1..4).prop_map(What::Pii),
     ];
     let action = proptest::sample::select(vec![Action::Flag, Action::Redact, Action::Redact, Action::Block]);
@@ -55,6 +58,7 @@ fn rules() -> impl Strategy<Value = Vec<Rule>> {
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         5 => "[abcé@ \n\r.]{1,6}",
+        3 => "[abe秘株式㍿かが가각ßﬁｂ \u{301}\u{3099}\u{200b}\u{ad}\u{1}]{1,6}",
         1 => proptest::sample::select(vec![
             "ann@example.com", "4111 1111 1111 1111", "IT60X0542811101000000123456", "+39 333 1234567", "10.0.0.1",
             "2001:db8::1", "RSSMRA85T10A562S", "123-45-6789", "ß", "12", "-",

@@ -1,10 +1,10 @@
 //! A text as it arrives: passed on as soon as nothing more can change what the rules say of it.
 
-use super::{Action, Compiled, Inspection};
+use super::{Action, Compiled, Inspection, tally::Tally};
 use std::sync::Arc;
 
-/// Most bytes of a text that are held back while one match may be growing. Words and personal data are never that
-/// long, and a match of a regular expression seldom. A flagged one that is longer counts as found; one that would have
+/// Most bytes of a text that are held back while one match may be growing. Personal data are never that long, nor are
+/// words without thousands of characters that do not show, and a match of a regular expression seldom. A flagged one that is longer counts as found; one that would have
 /// to be redacted or refused ends the text: see [`Inspection::undecided_by`].
 pub const MOST_HELD: usize = 8 * 1024;
 
@@ -24,6 +24,7 @@ pub struct TextStream {
     at: Vec<usize>,
     /// What is to be redacted beyond that, in order.
     spans: Vec<Span>,
+    tally: Tally,
     /// Whether some rule may change or refuse the text; if none does it is passed on as it comes.
     holds: bool,
     /// Bytes still needed at the last look, and come since.
@@ -47,6 +48,7 @@ impl TextStream {
             passed: 0,
             at: vec![0; inspection.policy.detectors.len()],
             spans: Vec::new(),
+            tally: Tally::default(),
             holds: inspection.holds(),
             held: 0,
             unseen: 0,
@@ -86,10 +88,10 @@ impl TextStream {
                 continue;
             }
             detector.advance(&self.buffer, at, ended, |found| {
-                inspection.count(detector.rule);
                 if detector.action == Action::Redact {
                     self.spans.push(Span { start: found.start, end: found.end, detector: index });
                 }
+                self.tally.add(detector.rule, found);
             });
             let too_long = self.buffer.len().saturating_sub(*at) > MOST_HELD;
             match detector.action {
@@ -102,10 +104,22 @@ impl TextStream {
                 Action::Redact | Action::Block => decided = decided.min(*at),
             }
         }
+        self.count(&policy, ended, inspection);
         if inspection.is_over() {
             return String::new();
         }
         self.pass_on(decided, &policy)
+    }
+
+    /// Counts what nothing that is still to be found can overlap; what is to be refused at once.
+    fn count(&mut self, policy: &Compiled, ended: bool, inspection: &mut Inspection) {
+        let at = &self.at;
+        let decided = |rule: usize| {
+            let of_rule = policy.detectors.iter().zip(at).filter(|(detector, _)| detector.rule == rule);
+            let waits = of_rule.filter(|(detector, _)| !ended && detector.action != Action::Block);
+            waits.map(|(_, at)| *at).min().unwrap_or(usize::MAX)
+        };
+        self.tally.settle(decided, |rule| inspection.count(rule));
     }
 
     fn pass_on(&mut self, decided: usize, policy: &Arc<Compiled>) -> String {
@@ -133,6 +147,7 @@ impl TextStream {
         self.buffer.drain(..gone);
         self.passed -= gone;
         self.at.iter_mut().for_each(|at| *at -= gone);
+        self.tally.forget(gone);
         for span in &mut self.spans {
             span.start -= gone;
             span.end -= gone;

@@ -33,6 +33,90 @@ fn words_are_found_whole_whatever_their_case_and_script() {
 }
 
 #[test]
+fn words_of_scripts_without_spaces_are_found_amid_others() {
+    let policy =
+        policy(vec![words(&["秘密", "がいこく", "か", "ความลับ", "비밀", "zephyr", "各x"], Action::Redact)]);
+    let redacted = |text: &str| {
+        let redacted = policy.inspect(Place::Input).text(text);
+        redacted.unwrap_or_else(|| text.to_owned()).replace("[REDACTED]", "#")
+    };
+    for (text, expected) in [
+        ("我们的秘密计划", "我们的#计划"),
+        ("a秘密b", "a#b"),
+        ("がいこくじん", "#じん"),
+        ("か\u{3099}いこく", "#"),
+        ("が", "が"),
+        ("か\u{3099}", "か\u{3099}"),
+        ("かx", "#x"),
+        ("นี่คือความลับของเรา", "นี่คือ#ของเรา"),
+        ("비밀이 우리의비밀을", "#이 우리의#을"),
+        ("비밁", "비밁"),
+        ("我的zephyr计划", "我的#计划"),
+        ("各x 各xy", "# 各xy"),
+        ("azephyr zephyrs", "azephyr zephyrs"),
+    ] {
+        assert_eq!(redacted(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn words_are_found_in_every_spelling() {
+    let list = ["Straße", "Zoë", "zephyr", "file", "new york", "ㇰ゚"];
+    let policy = policy(vec![words(&list, Action::Redact)]);
+    for text in [
+        "Straße",
+        "STRASSE",
+        "strasse",
+        "STRAẞE",
+        "Zoë",
+        "ZOË",
+        "Zoe\u{308}",
+        "ｚｅｐｈｙｒ",
+        "ＺＥＰＨＹＲ",
+        "ze\u{200b}phyr",
+        "z\u{ad}e\u{200d}p\u{feff}hy\u{2060}r",
+        "ﬁle",
+        "𝐳𝐞𝐩𝐡𝐲𝐫",
+        "New\u{a0}\u{3000}York",
+    ] {
+        let redacted = policy.inspect(Place::Input).text(&format!("a {text}, b"));
+        assert_eq!(redacted.as_deref(), Some("a [REDACTED], b"), "{text}");
+    }
+    for text in ["zoe", "Zo\u{eb}\u{301}", "straßen", "zephyr\u{200b}s", "ａzephyr"] {
+        assert_eq!(policy.inspect(Place::Input).text(text), None, "{text}");
+    }
+}
+
+#[test]
+fn what_overlaps_counts_once_for_a_rule() {
+    let kinds = vec![Pii::Iban, Pii::Phone, Pii::CreditCard];
+    let policy = policy(vec![rule("pii", What::Pii(kinds), Action::Flag)]);
+    for text in
+        ["IT60 X054 2811 1010 0000 0123 456.", "DE89 3704 0044 0532 0130 00", "DE89370400440532013000"]
+    {
+        let mut whole = policy.inspect(Place::Output);
+        whole.text(text);
+        assert_eq!(findings(&whole)[0].2, 1, "{text}");
+        let mut streamed = policy.inspect(Place::Output);
+        let mut stream = TextStream::new(&streamed);
+        text.chars().for_each(|c| drop(stream.push(&c.to_string(), &mut streamed)));
+        stream.finish(&mut streamed);
+        assert_eq!(findings(&streamed), findings(&whole), "{text}");
+    }
+}
+
+#[test]
+fn names_that_are_redacted_stay_different() {
+    let policy = policy(vec![rule("pii", What::Pii(vec![Pii::Email]), Action::Redact)]);
+    let text = r#"[{"a@b.example": 1, "c@d.example": 2, "[EMAIL]_2": 3}, {"a@b.example": 4}]"#;
+    let mut inspection = policy.inspect(Place::Output);
+    let redacted = inspection.json(text).unwrap();
+    let expected = r#"[{"[EMAIL]": 1, "[EMAIL]_3": 2, "[EMAIL]_2": 3}, {"[EMAIL]": 4}]"#;
+    assert_eq!(redacted, expected);
+    assert_eq!(findings(&inspection), [("pii".to_owned(), Action::Redact, 3)]);
+}
+
+#[test]
 fn the_first_rule_that_blocks_is_named_and_all_are_counted() {
     let policy = policy(vec![
         regex("a+", Action::Flag),
@@ -71,7 +155,7 @@ fn stretches_that_overlap_get_one_placeholder() {
 }
 
 #[test]
-fn json_stays_valid_and_is_redacted_in_strings_and_numbers_only() {
+fn json_stays_valid_and_is_redacted_in_strings_numbers_and_names() {
     let mut rules = vec![rule("pii", What::Pii(vec![Pii::Email, Pii::CreditCard]), Action::Redact)];
     rules.push(words(&["secret"], Action::Flag));
     let policy = policy(rules);
@@ -79,12 +163,12 @@ fn json_stays_valid_and_is_redacted_in_strings_and_numbers_only() {
     let arguments = r#"{ "a@b.example" : ["say \"x\"\na@b.example", 4111111111111111, 1.5e3, true],
         "secret":{"n":null,"\u0061@b.example":"ann@c\u002eexample"}}"#;
     let redacted = inspection.json(arguments).unwrap();
-    let expected = r#"{ "a@b.example" : ["say \"x\"\n[EMAIL]", "[CREDIT_CARD]", 1.5e3, true],
-        "secret":{"n":null,"\u0061@b.example":"[EMAIL]"}}"#;
+    let expected = r#"{ "[EMAIL]" : ["say \"x\"\n[EMAIL]", "[CREDIT_CARD]", 1.5e3, true],
+        "secret":{"n":null,"[EMAIL]":"[EMAIL]"}}"#;
     assert_eq!(redacted, expected);
     assert!(serde_json::from_str::<serde_json::Value>(&redacted).is_ok());
     let found = findings(&inspection);
-    assert_eq!(found, [("pii".to_owned(), Action::Redact, 3), ("words".to_owned(), Action::Flag, 1)]);
+    assert_eq!(found, [("pii".to_owned(), Action::Redact, 5), ("words".to_owned(), Action::Flag, 1)]);
 }
 
 #[test]

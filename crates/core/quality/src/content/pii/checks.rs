@@ -27,7 +27,30 @@ pub(super) fn phone(text: &str, candidate: Range<usize>) -> Option<usize> {
         let digits = number.trim_start_matches("00").bytes().filter(u8::is_ascii_digit).count();
         (7..=15).contains(&digits) && number.matches('(').count() == number.matches(')').count()
     });
-    ends.map(|end| candidate.start + end).find(|end| stands_alone(text, &(candidate.start..*end)))
+    let ends: Vec<_> = ends
+        .map(|end| candidate.start + end)
+        .filter(|end| stands_alone(text, &(candidate.start..*end)))
+        .collect();
+    // A dash after a number's end would join it to the next one, and digits in one row are a number by themselves.
+    let row = candidate.start + length_of_row(written);
+    let in_one_row = ends.iter().find(|end| **end == row);
+    let apart = || ends.iter().find(|end| !is_joined(text, **end));
+    in_one_row.or_else(apart).or(ends.first()).copied()
+}
+
+/// How far an international number goes without a separator.
+fn length_of_row(written: &str) -> usize {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    match written.strip_prefix('+') {
+        Some(rest) if digits(rest) >= 10 => digits(rest) + 1,
+        None if written.starts_with("00") && digits(written) >= 12 => digits(written),
+        _ => 0,
+    }
+}
+
+fn is_joined(text: &str, end: usize) -> bool {
+    let rest = text.get(end..).unwrap_or_default();
+    rest.strip_prefix(['-', '/', '.']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// ISO 13616: the country's length, and a remainder of 1 by 97 with the first four characters moved to the end and
