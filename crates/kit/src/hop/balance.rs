@@ -34,9 +34,9 @@ const RESOLVE_EVERY: Duration = Duration::from_secs(5);
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a connection may be silent before the peer is asked for a sign of life.
-const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(5);
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// How long that sign may take. A peer that stands still holds its calls no longer than both together.
-const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(3);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A peer's address cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -174,7 +174,7 @@ impl Replica {
             .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
             .keep_alive_while_idle(true)
             .connect_lazy();
-        let reach = Reach::of(channel.clone());
+        let reach = Reach::of(address, channel.clone());
         Some(Arc::new(Self { address, channel, in_flight: AtomicUsize::new(0), reach }))
     }
 }

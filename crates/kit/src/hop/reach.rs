@@ -1,8 +1,10 @@
 //! Whether a replica answers: doubted when a call to it comes to nothing, probed until it answers again.
 
 use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -25,16 +27,35 @@ pub(super) struct Reach {
     prober: JoinHandle<()>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    address: SocketAddr,
     away: AtomicBool,
     doubted: Notify,
 }
 
+/// The replicas that some shard of this process has found away, so that the log tells it once.
+static AWAY: Mutex<BTreeSet<SocketAddr>> = Mutex::new(BTreeSet::new());
+
+impl State {
+    fn set_away(&self, away: bool) {
+        if self.away.swap(away, Ordering::Relaxed) == away {
+            return;
+        }
+        let mut all = AWAY.lock().unwrap_or_else(PoisonError::into_inner);
+        let peer = self.address;
+        match away {
+            true if all.insert(peer) => tracing::warn!(%peer, "a peer does not answer; it is left alone until it does"),
+            false if all.remove(&peer) => tracing::info!(%peer, "a peer answers again"),
+            _ => {}
+        }
+    }
+}
+
 impl Reach {
     /// Of the replica behind a channel. Must be called inside a runtime.
-    pub(super) fn of(channel: Channel) -> Self {
-        let state = Arc::<State>::default();
+    pub(super) fn of(address: SocketAddr, channel: Channel) -> Self {
+        let state = Arc::new(State { address, away: AtomicBool::new(false), doubted: Notify::new() });
         let prober = tokio::spawn(probe(channel, state.clone()));
         Self { state, prober }
     }
@@ -45,7 +66,7 @@ impl Reach {
 
     /// It cannot be reached: it is away until it answers a probe.
     pub(super) fn lost(&self) {
-        self.state.away.store(true, Ordering::Relaxed);
+        self.state.set_away(true);
         self.doubt();
     }
 
@@ -66,10 +87,10 @@ async fn probe(channel: Channel, state: Arc<State>) {
     loop {
         state.doubted.notified().await;
         while !is_well(&mut health).await {
-            state.away.store(true, Ordering::Relaxed);
+            state.set_away(true);
             time::sleep(PROBE_EVERY).await;
         }
-        state.away.store(false, Ordering::Relaxed);
+        state.set_away(false);
     }
 }
 
