@@ -1,9 +1,11 @@
 //! Moderation endpoints over HTTP, as OpenAI's `/v1/moderations` speaks.
 
+mod breaker;
 mod client;
 mod wire;
 
 use async_trait::async_trait;
+use breaker::Breakers;
 use client::Clients;
 use http::StatusCode;
 use reqwest::Response;
@@ -13,8 +15,13 @@ use signalbox_ports::{Judgement, ModerationEndpoint, Moderator, NotJudged};
 const LONGEST: usize = 4 << 20;
 
 /// [`Moderator`] over HTTP. Its connections belong to the runtime that first used them: make one for each.
+///
+/// An endpoint that fails several times in a row is not asked for some seconds.
 #[derive(Debug, Default)]
-pub struct HttpModerator(Clients);
+pub struct HttpModerator {
+    clients: Clients,
+    breakers: Breakers,
+}
 
 #[async_trait]
 impl Moderator for HttpModerator {
@@ -23,9 +30,24 @@ impl Moderator for HttpModerator {
         endpoint: ModerationEndpoint<'_>,
         texts: &[String],
     ) -> Result<Vec<Judgement>, NotJudged> {
+        if !self.breakers.may_ask(endpoint.url) {
+            return Err(NotJudged("it is left alone, having failed several times in a row".to_owned()));
+        }
+        let judged = self.ask(endpoint, texts).await;
+        self.breakers.note(endpoint.url, judged.is_ok());
+        judged
+    }
+}
+
+impl HttpModerator {
+    async fn ask(
+        &self,
+        endpoint: ModerationEndpoint<'_>,
+        texts: &[String],
+    ) -> Result<Vec<Judgement>, NotJudged> {
         let url = format!("{}/v1/moderations", endpoint.url);
         let mut request = self
-            .0
+            .clients
             .of(&url)?
             .post(&url)
             .timeout(endpoint.timeout)

@@ -8,7 +8,7 @@ pub(crate) use hedge::{Hedges, first_content};
 use crate::{
     account::{Account, Seen},
     admission::Admitted,
-    content::Content,
+    content::{Content, ErrorTexts},
     drills::Exposure,
     gate::Gate,
     health::{Passage, Took},
@@ -47,6 +47,8 @@ pub(crate) struct Run {
     gate: Option<Gate>,
     /// Where the tenant has a policy that looks at answers.
     content: Option<Box<Content>>,
+    /// Looks at what vendors say of failures.
+    error_texts: Option<ErrorTexts>,
     /// Other models that may be asked after an answer that failed the gate.
     invalid_retries: u32,
     /// What drills do to it.
@@ -113,6 +115,7 @@ impl Run {
             reconnect: Reconnect::new(failover.adapter_patience.0),
             gate: Gate::of(&request.prompt),
             content: None,
+            error_texts: ErrorTexts::of(catalog, &request.tenant_id),
             wire: convert::generate_request_to_proto(request),
             deadline,
             attempt_timeout,
@@ -138,6 +141,12 @@ impl Run {
     /// What is to look at the answer.
     pub(crate) fn take_content(&mut self) -> Option<Box<Content>> {
         self.content.take()
+    }
+
+    /// Keeps it for the next attempt's answer, and tells what it has found.
+    pub(crate) fn keep_content(&mut self, mut content: Box<Content>) {
+        self.log.found(content.take_findings());
+        self.content = Some(content);
     }
 
     /// What the answer is held to.
@@ -211,9 +220,9 @@ impl Run {
 
     /// An attempt failed: waits and goes on to the next one, or gives what to tell the caller.
     pub(crate) async fn after(mut self, status: Status) -> Result<Self, Status> {
-        let failure = self.judge(&status);
+        let mut failure = self.judge(&status);
         let ended = self.attempt.end();
-        self.record_failure(ended, &failure, &status);
+        self.record_failure(ended, &mut failure, &status);
         if self.exposure.refused(&failure) {
             self.attempt.cause = Cause::Retry;
             return Ok(self);
@@ -252,7 +261,11 @@ impl Run {
         }
     }
 
-    fn record_failure(&mut self, ended: Attempt, failure: &Failure, status: &Status) {
+    /// Records an attempt that failed, and takes out of the failure's words what the caller must not see.
+    fn record_failure(&mut self, ended: Attempt, failure: &mut Failure, status: &Status) {
+        if let Some(texts) = &self.error_texts {
+            self.log.found(texts.look(failure));
+        }
         if let Some(passage) = ended.passage {
             passage.failed(Outcome::of(failure.reason));
         }
@@ -306,9 +319,9 @@ impl Run {
 
     /// A committed answer broke off: what to tell the caller. Nothing follows.
     pub(crate) fn broken(mut self, status: &Status) -> Status {
-        let failure = self.judge(status);
+        let mut failure = self.judge(status);
         let ended = self.attempt.end();
-        self.record_failure(ended, &failure, status);
+        self.record_failure(ended, &mut failure, status);
         self.give_up(&failure)
     }
 

@@ -1,10 +1,14 @@
 //! A tenant's content policy at work: on what is asked before a model is chosen, and on what is answered.
 
+mod errors;
 mod input;
 mod moderation;
 mod output;
 mod stream;
 
+pub(crate) use errors::ErrorTexts;
+pub(crate) use input::note;
+pub(crate) use output::Withheld;
 pub(crate) use stream::StreamContent;
 
 use crate::service::Dependencies;
@@ -15,7 +19,7 @@ use signalbox_kit::{
     catalog::{Catalog, NamedPolicy},
     telemetry::metrics,
 };
-use signalbox_quality::content::{Action, Inspection, MOST_HELD, Place};
+use signalbox_quality::content::{Action, Finding, Inspection, MOST_HELD, Place};
 use signalbox_types::{ErrorReason, Failure, GenerateRequest, ResponseFormat};
 use std::sync::{Arc, LazyLock};
 use tonic::Status;
@@ -23,8 +27,8 @@ use tonic::Status;
 static FINDINGS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_content_findings_total",
-        "What rules of content policies found, by rule, what was done, and where.",
-        &["rule", "action", "place"],
+        "What rules of content policies found, by policy, rule, what was done, and where.",
+        &["policy", "rule", "action", "place"],
     )
 });
 
@@ -36,6 +40,8 @@ pub(crate) struct Content {
     /// The answer is JSON, and must stay so.
     structured: bool,
     findings: Vec<v1::ContentFinding>,
+    /// The endpoint did not judge an answer of this request: it is not waited for again.
+    unjudged: bool,
 }
 
 impl Content {
@@ -43,7 +49,7 @@ impl Content {
     pub(crate) fn of(dependencies: &Dependencies, catalog: &Catalog, tenant_id: &str) -> Option<Box<Self>> {
         let policy = catalog.content_policy(tenant_id)?.clone();
         let judge = Judge::new(dependencies, catalog, &policy);
-        Some(Box::new(Self { policy, judge, structured: false, findings: Vec::new() }))
+        Some(Box::new(Self { policy, judge, structured: false, findings: Vec::new(), unjudged: false }))
     }
 
     /// Applies the tenant's policy to a request. What must not be asked fails, and says by which rule.
@@ -79,9 +85,8 @@ impl Content {
 
     /// Keeps what an inspection found, and tells whether the texts may go on.
     fn conclude(&mut self, inspection: &Inspection, place: Place) -> Result<(), Failure> {
-        for finding in inspection.findings() {
-            self.keep(&finding.rule, finding.action, place, finding.count);
-        }
+        let found = inspection.findings();
+        self.findings.extend(found.map(|finding| told(&self.policy, &finding)));
         if let Some(rule) = inspection.blocked_by() {
             return Err(self.refused(rule, place));
         }
@@ -98,27 +103,15 @@ impl Content {
         }
     }
 
-    fn keep(&mut self, rule: &str, action: Action, place: Place, count: u32) {
-        use v1::content_finding as wire;
-        FINDINGS.with_label_values(&[rule, action.name(), place.name()]).inc_by(count.into());
-        let action = match action {
-            Action::Flag => wire::Action::Flag,
-            Action::Redact => wire::Action::Redact,
-            Action::Block => wire::Action::Block,
-        };
-        let place = match place {
-            Place::Input => wire::Place::Input,
-            Place::Output => wire::Place::Output,
-        };
-        let found =
-            v1::ContentFinding { rule: rule.to_owned(), action: action.into(), place: place.into(), count };
-        let same = |it: &&mut v1::ContentFinding| {
-            (&it.rule, it.action, it.place) == (&found.rule, found.action, found.place)
-        };
-        match self.findings.iter_mut().find(same) {
-            Some(before) => before.count = before.count.saturating_add(count),
-            None => self.findings.push(found),
-        }
+    /// The answer no longer is what was asked for once a rule has redacted it.
+    fn spoilt(&self, inspection: &Inspection) -> Failure {
+        let rule = inspection.redacted_by().map_or("", |rule| &**rule);
+        let message = format!(
+            "the content policy `{}` refuses the answer: without what rule `{rule}` redacts it is not what its schema \
+             demands",
+            self.policy.name
+        );
+        Failure::new(ErrorReason::ContentPolicy, message)
     }
 
     /// Names the rule, never the text.
@@ -130,4 +123,23 @@ impl Content {
         let message = format!("the content policy `{}` refuses the {what}: rule `{rule}`", self.policy.name);
         Failure::new(ErrorReason::ContentPolicy, message)
     }
+}
+
+/// Counts a finding, and gives what the caller is told of it.
+fn told(policy: &NamedPolicy, finding: &Finding) -> v1::ContentFinding {
+    use v1::content_finding as wire;
+    let Finding { rule, action, place, count } = finding;
+    FINDINGS
+        .with_label_values(&[&*policy.name, &**rule, action.name(), place.name()])
+        .inc_by(u64::from(*count));
+    let action = match action {
+        Action::Flag => wire::Action::Flag,
+        Action::Redact => wire::Action::Redact,
+        Action::Block => wire::Action::Block,
+    };
+    let place = match place {
+        Place::Input => wire::Place::Input,
+        Place::Output => wire::Place::Output,
+    };
+    v1::ContentFinding { rule: rule.to_string(), action: action.into(), place: place.into(), count: *count }
 }

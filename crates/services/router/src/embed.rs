@@ -1,6 +1,12 @@
 //! Embeddings: one model, no failover to another, since vectors of different models cannot be compared.
 
-use crate::{account::Account, content::Content, route::RouteLog, service::Dependencies, trace};
+use crate::{
+    account::Account,
+    content::{Content, ErrorTexts},
+    route::RouteLog,
+    service::Dependencies,
+    trace,
+};
 use signalbox_api::{
     convert,
     status::{from_status, to_status},
@@ -50,7 +56,10 @@ pub(crate) async fn embed(
     dependencies.health.on_request();
     let attempts = Attempts::new(rules(&catalog), [model.vendor.clone()]);
     let reconnect = Reconnect::new(catalog.failover().adapter_patience.0);
-    Embedding { dependencies, wire, model, deadline, span, log, attempts, reconnect }.run(adapter).await
+    let error_texts = ErrorTexts::of(&catalog, &wire.tenant_id);
+    let under_way =
+        Embedding { dependencies, wire, model, deadline, span, log, error_texts, attempts, reconnect };
+    under_way.run(adapter).await
 }
 
 /// Finds the model and applies the tenant's content policy.
@@ -94,6 +103,7 @@ struct Embedding<'a> {
     deadline: Option<Instant>,
     span: &'a Span,
     log: RouteLog,
+    error_texts: Option<ErrorTexts>,
     attempts: Attempts,
     reconnect: Reconnect,
 }
@@ -109,7 +119,10 @@ impl Embedding<'_> {
                 Ok(answer) => return Ok(self.answered(answer.into_inner())),
                 Err(status) => status,
             };
-            let failure = from_status(&status);
+            let mut failure = from_status(&status);
+            if let Some(texts) = &self.error_texts {
+                self.log.found(texts.look(&mut failure));
+            }
             self.dependencies.holds.on_failure(&self.model, &failure);
             self.log.failed(&self.model, &failure, &status);
             let Some(wait) = self.wait_before_retry(&failure, &status) else {

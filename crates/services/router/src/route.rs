@@ -30,9 +30,15 @@ impl RouteLog {
         (self.account.decision(), self.account.attempts())
     }
 
-    /// A content policy found something.
-    pub(crate) fn found(&mut self, mut findings: Vec<v1::ContentFinding>) {
-        self.content_findings.append(&mut findings);
+    /// A content policy found something. What a rule finds in several attempts is told as one.
+    pub(crate) fn found(&mut self, findings: Vec<v1::ContentFinding>) {
+        for found in findings {
+            let key = |it: &v1::ContentFinding| (it.rule.clone(), it.action, it.place);
+            match self.content_findings.iter_mut().find(|before| key(before) == key(&found)) {
+                Some(before) => before.count = before.count.saturating_add(found.count),
+                None => self.content_findings.push(found),
+            }
+        }
     }
 
     /// A vendor call is about to be made; fails where it could not be accounted for.

@@ -6,7 +6,7 @@ use crate::{
     admission,
     attempts::{Call, Hedges, Run, first_content},
     catalog_pages,
-    content::Content,
+    content::{self, Content, Withheld},
     embed, estimate,
     metrics::RequestTimer,
     plan::{self, UsualCosts},
@@ -105,13 +105,12 @@ impl Router {
             match self.adapter.clone().invoke_model(call.request).await {
                 Ok(answer) => {
                     let mut answer = answer.into_inner();
-                    let finish = answer.finish_reason();
-                    let checked = run.gate().map_or(Ok(()), |gate| gate.check(&mut answer.content, finish));
-                    match checked {
-                        Ok(()) => return release(run, answer).await,
-                        Err(failure) => {
-                            run =
-                                run.after_invalid(failure, finish, answer.facts.unwrap_or_default()).await?;
+                    match release(&mut run, &mut answer).await {
+                        Ok(()) => return Ok(whole_answer(run, answer)),
+                        Err(Withheld::Refused(failure)) => return Err(run.refused(&failure, answer.facts)),
+                        Err(Withheld::Invalid(failure)) => {
+                            let (finish, facts) = (answer.finish_reason(), answer.facts.unwrap_or_default());
+                            run = run.after_invalid(failure, finish, facts).await?;
                         }
                     }
                 }
@@ -164,16 +163,16 @@ async fn first_event(mut adapter: ProviderServiceClient<Hop>, call: Call) -> Res
     Err(to_status(&Failure::new(ErrorReason::StreamTruncated, "the adapter's stream ended before it began")))
 }
 
-/// The answer, where the tenant's content policy lets it out.
-async fn release(mut run: Run, mut answer: v1::InvokeModelResponse) -> Result<v1::GenerateResponse, Status> {
-    if let Some(mut content) = run.take_content() {
-        let released = content.release(&mut answer.content).await;
-        run.log.found(content.take_findings());
-        if let Err(failure) = released {
-            return Err(run.refused(&failure, answer.facts));
-        }
-    }
-    Ok(whole_answer(run, answer))
+/// Lets an answer out that the tenant's content policy allows, and that is what was asked for.
+async fn release(run: &mut Run, answer: &mut v1::InvokeModelResponse) -> Result<(), Withheld> {
+    let finish = answer.finish_reason();
+    let Some(mut content) = run.take_content() else {
+        let checked = run.gate().map_or(Ok(()), |gate| gate.check(&mut answer.content, finish));
+        return checked.map_err(Withheld::Invalid);
+    };
+    let released = content.release(&mut answer.content, run.gate(), finish).await;
+    run.keep_content(content);
+    released
 }
 
 fn whole_answer(run: Run, answer: v1::InvokeModelResponse) -> v1::GenerateResponse {
@@ -248,7 +247,11 @@ impl RouterService for Router {
         let admitted = admission::admit(request.unwrap_or_default(), None, &catalog, Instant::now())
             .map_err(|failure| to_status(&failure))?;
         plan::explain(&self.dependencies, &catalog, &admitted, stream)
-            .map(Response::new)
+            .map(|mut explained| {
+                let note = content::note(&catalog, &admitted.request.tenant_id, &admitted.request.prompt);
+                explained.decision.iter_mut().for_each(|decision| decision.notes.extend(note.clone()));
+                Response::new(explained)
+            })
             .map_err(|refused| refused.into_status(&admitted.request.request_id))
     }
 

@@ -56,7 +56,8 @@ impl std::fmt::Debug for AnswerStream {
 impl AnswerStream {
     pub(crate) fn new(begun: Begun, mut run: Run, timer: RequestTimer, span: Span) -> Self {
         let gate = run.gate().cloned().map(StreamGate::new);
-        let content = run.take_content().map(|content| Box::new(StreamContent::new(content)));
+        let content = run.take_content();
+        let content = content.map(|content| Box::new(StreamContent::new(content, run.gate().cloned())));
         let open = Some(Open { run, gate, timer, span });
         let Begun { first, events, seen } = begun;
         Self { first: Some(first), seen, events: Some(events), content, open }

@@ -92,6 +92,13 @@ impl Inspection {
         self.policy.rules.get(self.undecided?).map(|rule| &rule.name)
     }
 
+    /// The first rule as they are listed that redacted something.
+    pub fn redacted_by(&self) -> Option<&Arc<str>> {
+        let rules = self.policy.rules.iter().zip(&self.counts);
+        let redacted = rules.filter(|(rule, count)| rule.action == Action::Redact && **count > 0);
+        redacted.map(|(rule, _)| &rule.name).next()
+    }
+
     /// How often something was redacted.
     pub fn redactions(&self) -> u32 {
         let rules = self.policy.rules.iter().zip(&self.counts);

@@ -150,7 +150,7 @@ impl Run {
     /// The first attempt has failed: whether the hedge goes on as its fallback, which it does unless the request itself
     /// is at fault.
     fn hedge_takes_over(&mut self, status: &Status) -> bool {
-        let failure = self.judge(status);
+        let mut failure = self.judge(status);
         if !failure.reason.fail_over() && failure.reason != ErrorReason::Unavailable {
             self.drop_hedge();
             return false;
@@ -159,16 +159,16 @@ impl Run {
         self.attempts.failed(self.attempt.candidate, failure.reason);
         self.attempts.go_to(hedge.candidate);
         let failed = std::mem::replace(&mut self.attempt, hedge);
-        self.record_failure(failed, &failure, status);
+        self.record_failure(failed, &mut failure, status);
         true
     }
 
     /// The hedge has failed, and the first attempt goes on.
     fn hedge_failed(&mut self, status: &Status) {
-        let failure = self.judge(status);
+        let mut failure = self.judge(status);
         if let Some(failed) = self.take_hedge() {
             self.attempts.failed(failed.candidate, failure.reason);
-            self.record_failure(failed, &failure, status);
+            self.record_failure(failed, &mut failure, status);
         }
     }
 

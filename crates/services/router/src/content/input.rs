@@ -1,6 +1,7 @@
 //! What is asked.
 
 use super::Content;
+use signalbox_kit::catalog::Catalog;
 use signalbox_quality::content::{Inspection, Place};
 use signalbox_types::{Failure, Part, Prompt};
 
@@ -24,6 +25,15 @@ impl Content {
         }
         self.judge_texts(Place::Input, || texts.to_vec()).await
     }
+}
+
+/// What deserves to be known of a request that is not made: the tenant's rules would refuse it.
+pub(crate) fn note(catalog: &Catalog, tenant_id: &str, prompt: &Prompt) -> Option<String> {
+    let policy = catalog.content_policy(tenant_id)?;
+    let mut inspection = policy.rules.inspect(Place::Input);
+    redact_prompt(&mut prompt.clone(), &mut inspection);
+    let rule = inspection.blocked_by()?;
+    Some(format!("the content policy `{}` would refuse this: rule `{rule}`", policy.name))
 }
 
 fn redact_prompt(prompt: &mut Prompt, inspection: &mut Inspection) {

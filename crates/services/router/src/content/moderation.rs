@@ -1,6 +1,6 @@
 //! What a moderation endpoint says of texts that passed the rules.
 
-use super::Content;
+use super::{Content, told};
 use crate::service::Dependencies;
 use prometheus::IntCounterVec;
 use signalbox_kit::{
@@ -9,7 +9,7 @@ use signalbox_kit::{
     telemetry::metrics,
 };
 use signalbox_ports::{Judgement, ModerationEndpoint, Moderator, NotJudged};
-use signalbox_quality::content::{Action, Place};
+use signalbox_quality::content::{Action, Finding, Place};
 use signalbox_types::{ErrorReason, Failure};
 use std::sync::{Arc, LazyLock};
 
@@ -48,17 +48,21 @@ impl Judge {
         Self { policy: policy.clone(), moderator: None, key: None }
     }
 
-    /// How many of the texts count as found. An endpoint that does not judge fails the request, or finds nothing: that
-    /// is the policy's choice.
-    pub(super) async fn count(&self, moderation: &Moderation, texts: &[String]) -> Result<u32, Failure> {
+    /// How many of the texts count as found. An endpoint that does not judge fails the request, or is passed by (`None`):
+    /// that is the policy's choice.
+    pub(super) async fn count(
+        &self,
+        moderation: &Moderation,
+        texts: &[String],
+    ) -> Result<Option<u32>, Failure> {
         let pieces = pieces(texts);
         if pieces.is_empty() {
-            return Ok(0);
+            return Ok(Some(0));
         }
         match self.ask(moderation, &pieces).await {
             Ok(judgements) => {
                 let found = judgements.iter().filter(|judgement| counts(judgement, moderation)).count();
-                Ok(found.try_into().unwrap_or(u32::MAX))
+                Ok(Some(found.try_into().unwrap_or(u32::MAX)))
             }
             Err(problem) => self.not_judged(moderation, &problem),
         }
@@ -77,12 +81,12 @@ impl Judge {
         }
     }
 
-    fn not_judged(&self, moderation: &Moderation, problem: &NotJudged) -> Result<u32, Failure> {
+    fn not_judged(&self, moderation: &Moderation, problem: &NotJudged) -> Result<Option<u32>, Failure> {
         let policy = &*self.policy.name;
         FAILURES.with_label_values(&[policy]).inc();
         if !moderation.fails_closed {
             tracing::warn!(policy, "moderation endpoint passed by (on_error: allow): {problem}");
-            return Ok(0);
+            return Ok(None);
         }
         tracing::warn!(policy, "moderation endpoint did not judge: {problem}");
         let message =
@@ -123,17 +127,20 @@ impl Content {
     ) -> Result<(), Failure> {
         let policy = self.policy.clone();
         let Some(moderation) = policy.moderation(place) else { return Ok(()) };
+        if place == Place::Output && self.unjudged {
+            return Ok(());
+        }
         let texts = texts();
         let count = self.judge.count(moderation, &texts).await?;
+        self.unjudged = place == Place::Output && count.is_none();
         self.judged(moderation.action, place, count)
     }
 
     /// Keeps what an endpoint found, and tells whether the texts may go on.
-    pub(super) fn judged(&mut self, action: Action, place: Place, count: u32) -> Result<(), Failure> {
-        if count == 0 {
-            return Ok(());
-        }
-        self.keep(RULE, action, place, count);
+    pub(super) fn judged(&mut self, action: Action, place: Place, count: Option<u32>) -> Result<(), Failure> {
+        let Some(count) = count.filter(|count| *count > 0) else { return Ok(()) };
+        let finding = Finding { rule: RULE.into(), action, place, count };
+        self.findings.push(told(&self.policy, &finding));
         match action {
             Action::Block => Err(self.refused(RULE, place)),
             Action::Flag | Action::Redact => Ok(()),

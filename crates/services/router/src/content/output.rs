@@ -1,21 +1,49 @@
 //! A whole answer.
 
 use super::Content;
-use signalbox_api::v1::{self, part::Part};
+use crate::gate::Gate;
+use signalbox_api::v1::{self, FinishReason, part::Part};
 use signalbox_quality::content::{Inspection, Place};
 use signalbox_types::Failure;
 
+/// Why an answer is not given out.
+#[derive(Debug)]
+pub(crate) enum Withheld {
+    /// The content policy refuses it: nothing else is tried.
+    Refused(Failure),
+    /// It is not what was asked for.
+    Invalid(Failure),
+}
+
 impl Content {
-    /// Looks at an answer, redacts what must be, and fails where it must not be given out.
-    pub(crate) async fn release(&mut self, parts: &mut [v1::Part]) -> Result<(), Failure> {
-        if self.policy.rules.looks_at(Place::Output) {
-            let mut inspection = self.policy.rules.inspect(Place::Output);
-            for part in parts.iter_mut().filter_map(|part| part.part.as_mut()) {
-                redact_part(part, self.structured, &mut inspection);
-            }
-            self.conclude(&inspection, Place::Output)?;
+    /// Looks at an answer, redacts what must be, and fails where it must not be given out. The policy goes before the
+    /// gate, as in a stream; what is redacted must pass the gate as well.
+    pub(crate) async fn release(
+        &mut self,
+        parts: &mut Vec<v1::Part>,
+        gate: Option<&Gate>,
+        finish: FinishReason,
+    ) -> Result<(), Withheld> {
+        let mut inspection = self.policy.rules.inspect(Place::Output);
+        let mut seen = parts.clone();
+        redact(&mut seen, self.structured, &mut inspection);
+        self.conclude(&inspection, Place::Output).map_err(Withheld::Refused)?;
+        let texts = || seen.iter().filter_map(text).cloned().collect();
+        self.judge_texts(Place::Output, texts).await.map_err(Withheld::Refused)?;
+        let check = |parts: &mut _| gate.map_or(Ok(()), |gate| gate.check(parts, finish));
+        check(parts).map_err(Withheld::Invalid)?;
+        if inspection.redactions() == 0 {
+            return Ok(());
         }
-        self.judge_texts(Place::Output, || parts.iter().filter_map(text).cloned().collect()).await
+        // Anew: the gate may have taken JSON out of what stood around it.
+        redact(parts, self.structured, &mut self.policy.rules.inspect(Place::Output));
+        check(parts).map_err(|_| Withheld::Refused(self.spoilt(&inspection)))
+    }
+}
+
+fn redact(parts: &mut [v1::Part], structured: bool, inspection: &mut Inspection) {
+    for part in parts.iter_mut().filter_map(|part| part.part.as_mut()) {
+        redact_part(part, structured, inspection);
     }
 }
 

@@ -5,6 +5,7 @@
 //! is redacted or refused nothing waits.
 
 use super::Content;
+use crate::gate::Gate;
 use signalbox_api::v1::{self, stream_invoke_model_response::Event};
 use signalbox_quality::content::{Action, Inspection, Place, TextStream};
 use signalbox_types::Failure;
@@ -19,11 +20,13 @@ use std::{
 const REASONING: usize = 0;
 const TEXT: usize = 1;
 
-type Judging = Pin<Box<dyn Future<Output = Result<u32, Failure>> + Send>>;
+type Judging = Pin<Box<dyn Future<Output = Result<Option<u32>, Failure>> + Send>>;
 
 /// The content policy of a stream.
 pub(crate) struct StreamContent {
     content: Box<Content>,
+    /// What the answer is held to after something in it was redacted, too.
+    gate: Option<Gate>,
     /// Some rule may redact or refuse.
     holds: bool,
     /// What passed stays here until the whole is judged.
@@ -59,13 +62,14 @@ impl fmt::Debug for StreamContent {
 }
 
 impl StreamContent {
-    pub(crate) fn new(content: Box<Content>) -> Self {
+    pub(crate) fn new(content: Box<Content>, gate: Option<Gate>) -> Self {
         let policy = content.policy.clone();
         let moderation = policy.moderation(Place::Output);
         let inspect = || policy.rules.inspect(Place::Output);
         let (inspection, reasoning) = (inspect(), inspect());
         Self {
             content,
+            gate,
             holds: policy.rules.holds(Place::Output),
             waits: moderation.is_some_and(|moderation| moderation.action == Action::Block),
             text: TextStream::new(&inspection),
@@ -193,23 +197,46 @@ impl StreamContent {
     fn end(&mut self, done: v1::InvokeDone) -> Result<(), Failure> {
         self.end_reasoning(String::new(), false);
         let json = std::mem::take(&mut self.json);
-        let text = match self.inspection.json(&json).unwrap_or(json) {
-            json if json.is_empty() => self.text.finish(&mut self.inspection),
-            json => json,
-        };
+        let calls = std::mem::take(&mut self.calls);
+        let redacted_json = self.inspection.json(&json);
+        let redacted_calls: Vec<_> = calls.iter().map(|call| self.inspection.json(&call.arguments)).collect();
+        let changed = redacted_json.is_some() || redacted_calls.iter().any(Option::is_some);
+        let before = self.gate.is_some().then(|| as_parts(&json, &calls)).filter(|_| changed);
+        let json = redacted_json.unwrap_or(json);
+        let redacted = calls.into_iter().zip(redacted_calls).map(|(call, redacted)| match redacted {
+            Some(arguments) => v1::ToolCallDelta { arguments, ..call },
+            None => call,
+        });
+        let calls: Vec<_> = redacted.collect();
+        let spoilt = before.is_some_and(|before| self.is_spoilt(before, as_parts(&json, &calls), &done));
+        let text = if json.is_empty() { self.text.finish(&mut self.inspection) } else { json };
         self.pass_text(text);
-        for mut call in std::mem::take(&mut self.calls) {
-            if let Some(redacted) = self.inspection.json(&call.arguments) {
-                call.arguments = redacted;
-            }
+        for call in calls {
             self.shown.iter_mut().for_each(|shown| shown.push(call.arguments.clone()));
             if self.holds {
                 self.passed.push_back(Event::ToolCallDelta(call));
             }
         }
         self.conclude()?;
+        if spoilt {
+            self.passed.clear();
+            return Err(self.content.spoilt(&self.inspection));
+        }
         self.ending = Some((self.judging(), done));
         Ok(())
+    }
+
+    /// Whether an answer was what was asked for, and is no longer.
+    fn is_spoilt(
+        &self,
+        mut before: Vec<v1::Part>,
+        mut redacted: Vec<v1::Part>,
+        done: &v1::InvokeDone,
+    ) -> bool {
+        let finish = done.finish_reason();
+        self.gate.as_ref().is_some_and(|gate| {
+            gate.check(&mut before, finish).is_ok() && gate.check(&mut redacted, finish).is_err()
+        })
     }
 
     fn pass_text(&mut self, text: String) {
@@ -231,7 +258,7 @@ impl StreamContent {
         Some(Box::pin(async move {
             match policy.moderation(Place::Output) {
                 Some(moderation) => judge.count(moderation, &texts).await,
-                None => Ok(0),
+                None => Ok(Some(0)),
             }
         }))
     }
@@ -246,6 +273,22 @@ impl StreamContent {
         }
         concluded
     }
+}
+
+/// What the gate looks at.
+fn as_parts(text: &str, calls: &[v1::ToolCallDelta]) -> Vec<v1::Part> {
+    use v1::part::Part;
+    let text = (!text.is_empty()).then(|| Part::Text(text.to_owned()));
+    let calls = calls.iter().map(|call| {
+        Part::ToolCall(v1::ToolCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            ..Default::default()
+        })
+    });
+    let parts = text.into_iter().chain(calls);
+    parts.map(|part| v1::Part { part: Some(part), ..Default::default() }).collect()
 }
 
 #[cfg(test)]

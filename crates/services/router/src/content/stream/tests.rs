@@ -12,7 +12,8 @@ fn stream(policy: &str, structured: bool) -> StreamContent {
     let loaded = load_text(&text, None, &Environment::default(), today).unwrap();
     let policy = loaded.catalog.content_policy("").unwrap().clone();
     let judge = Judge::without_endpoint(&policy);
-    StreamContent::new(Box::new(Content { policy, judge, structured, findings: Vec::new() }))
+    let content = Content { policy, judge, structured, findings: Vec::new(), unjudged: false };
+    StreamContent::new(Box::new(content), None)
 }
 
 const REDACT: &str = "{rules: [{name: mail, pii: [email], action: redact}]}";
