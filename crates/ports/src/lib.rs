@@ -2,6 +2,7 @@
 //!
 //! Services know these; connectors implement them; `wire(config)` in the app brings the two together.
 
+mod alerts;
 mod calls;
 mod drills;
 mod moderation;
@@ -11,6 +12,7 @@ mod usage_log;
 pub mod usage_store;
 mod vendor;
 
+pub use alerts::{AlertBus, AlertHook, AlertNews, NotTold};
 pub use calls::{CallOutcome, CallRecord, CallSink};
 pub use drills::Drills;
 pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};

@@ -6,7 +6,7 @@ mod tasks;
 mod tenants;
 
 use super::{
-    BaseUrl, Config, Origin, Problem, VendorConfig, heartbeat, nats,
+    BaseUrl, Config, Origin, Problem, VendorConfig, alerts, heartbeat, nats,
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
@@ -55,6 +55,7 @@ pub(super) fn check(
     routing::check(&config.routing, &root.key("routing"), findings);
     heartbeat::check(config, root, findings);
     usage::check(config, root, findings);
+    alerts::check(&config.alerts, &root.key("alerts"), findings);
     nats::check(&config.nats, &root.key("nats"), findings);
     content::check(config, root, findings);
     check_exchange_rate(config, root, findings);

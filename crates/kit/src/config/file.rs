@@ -1,6 +1,7 @@
 //! The whole file, and its sections about the process itself.
 
 use super::{
+    alerts::AlertsConfig,
     content::ContentPolicyConfig,
     drills::DrillsConfig,
     heartbeat::HeartbeatConfig,
@@ -44,6 +45,8 @@ pub struct Config {
     pub nats: NatsConfig,
     /// The account of every request: where it waits and where it is kept. Read at start only.
     pub usage: UsageConfig,
+    /// Alerts about models that behave unlike their own history. Read at start only.
+    pub alerts: AlertsConfig,
     /// The vendors, by a name of your choice that models refer to.
     pub vendors: BTreeMap<String, VendorConfig>,
     /// The models, by `vendor/model`.

@@ -4,6 +4,7 @@
 //! file, line, column, field and what would be right. [`ConfigHandle`] keeps the last good one and takes over
 //! changes while running, whole or not at all.
 
+mod alerts;
 mod check;
 mod content;
 mod drills;
@@ -33,6 +34,7 @@ mod vendors;
 mod watch;
 mod words;
 
+pub use alerts::{AlertRuleConfig, AlertsConfig, WebhookConfig};
 pub use content::{
     ContentActionConfig, ContentPlaceConfig, ContentPolicyConfig, ContentRuleConfig, ModerationActionConfig,
     ModerationConfig, OnErrorConfig,

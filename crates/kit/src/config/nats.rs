@@ -1,8 +1,8 @@
 //! The file's section about NATS.
 
 use super::{
-    Environment, KeySource, Secret, check::Findings, input::read_text, sanity::check_key_source,
-    tree::Cursor, values::nats_servers_schema,
+    Environment, KeySource, Secret, check::Findings, sanity::check_key_source, tree::Cursor,
+    values::nats_servers_schema,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,15 +29,7 @@ impl NatsConfig {
     /// User and password, or what keeps the password from being read.
     pub fn login(&self, env: &Environment) -> Result<Option<(String, Secret)>, String> {
         let (Some(user), Some(source)) = (&self.user, &self.password) else { return Ok(None) };
-        let password = match &source.file {
-            Some(path) => read_text(path).map_err(|problem| format!("{} {problem}", path.display()))?,
-            None => {
-                let names = source.env.as_ref().map(|names| names.as_slice()).unwrap_or_default();
-                let found = env.first(names.iter().map(String::as_str));
-                found.ok_or_else(|| format!("the environment has no {}", names.join(" or ")))?.to_owned()
-            }
-        };
-        Ok(Some((user.clone(), Secret::new(password.trim()))))
+        Ok(Some((user.clone(), source.read(env)?)))
     }
 }
 

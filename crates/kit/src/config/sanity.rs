@@ -50,7 +50,7 @@ pub(super) fn check_key_source(source: Option<&KeySource>, at: &Cursor<'_>, find
 }
 
 /// A key in the place of a variable's name would be repeated in warnings, so names are checked and not repeated.
-fn check_variables(names: &OneOrMany<String>, at: &Cursor<'_>, findings: &mut Findings) {
+pub(super) fn check_variables(names: &OneOrMany<String>, at: &Cursor<'_>, findings: &mut Findings) {
     let is_name = |name: &String| {
         !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')

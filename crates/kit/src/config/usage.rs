@@ -4,7 +4,6 @@ use super::{
     Environment, KeySource, Secret,
     check::Findings,
     file::Config,
-    input::read_text,
     nearest::did_you_mean,
     sanity::check_key_source,
     tree::Cursor,
@@ -102,16 +101,7 @@ fn default_name() -> String {
 impl ClickHouseConfig {
     /// The user's password, or what keeps it from being read.
     pub fn password(&self, env: &Environment) -> Result<Option<Secret>, String> {
-        let Some(source) = &self.password else { return Ok(None) };
-        let password = match &source.file {
-            Some(path) => read_text(path).map_err(|problem| format!("{} {problem}", path.display()))?,
-            None => {
-                let names = source.env.as_ref().map(|names| names.as_slice()).unwrap_or_default();
-                let found = env.first(names.iter().map(String::as_str));
-                found.ok_or_else(|| format!("the environment has no {}", names.join(" or ")))?.to_owned()
-            }
-        };
-        Ok(Some(Secret::new(password.trim())))
+        self.password.as_ref().map(|source| source.read(env)).transpose()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The file's section about vendors.
 
 use super::{
+    Environment, Secret,
     heartbeat::VendorHeartbeatConfig,
+    input::read_text,
     values::{HumanDuration, OneOrMany, url_schema},
     words,
 };
@@ -92,6 +94,21 @@ pub struct KeySource {
     pub env: Option<OneOrMany<String>>,
     /// The file that holds the key and nothing else.
     pub file: Option<PathBuf>,
+}
+
+impl KeySource {
+    /// The key, or what keeps it from being read. It is read once: what may change while running is not read here.
+    pub(super) fn read(&self, env: &Environment) -> Result<Secret, String> {
+        let key = match &self.file {
+            Some(path) => read_text(path).map_err(|problem| format!("{} {problem}", path.display()))?,
+            None => {
+                let names = self.env.as_ref().map(|names| names.as_slice()).unwrap_or_default();
+                let found = env.first(names.iter().map(String::as_str));
+                found.ok_or_else(|| format!("the environment has no {}", names.join(" or ")))?.to_owned()
+            }
+        };
+        Ok(Secret::new(key.trim()))
+    }
 }
 
 /// How long to wait for a vendor.

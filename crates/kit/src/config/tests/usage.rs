@@ -2,7 +2,7 @@ use super::{errors::assert_problems, *};
 
 #[test]
 fn without_a_word_accounts_are_kept_in_files_of_the_data_directory() {
-    let config = good("{}").config.clone();
+    let config = good("{}").config;
     assert_eq!(config.usage, UsageConfig::default());
     let at = |variables: &[(&str, &str)]| data_dir(&Environment::new(variables.iter().copied()));
     assert_eq!(at(&[]), Path::new("signalbox-data"));
