@@ -113,6 +113,9 @@ fn options(path: &Path) -> SqliteConnectOptions {
         // Once it is stored here it is forgotten elsewhere: it must outlive a loss of power.
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(false)
+        .row_buffer_size(512)
+        // Pages that many batches change are brought home once for all of them.
+        .pragma("wal_autocheckpoint", "16384")
         .pragma("cache_size", "-65536")
         .pragma("mmap_size", "1073741824")
         .pragma("temp_store", "memory")

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 const TENANTS: [&str; 8] =
     ["acme", "globex", "initech", "hooli", "stark", "wayne", "wonka", "d'Oh \u{201c}Müller\u{201d}, 100%"];
 const SCENES: [&str; 4] = ["cms-editor", "newsletter", "comments", "search"];
-const TASKS: [&str; 5] = ["headline", "summary", "translate", "tag", "moderate"];
+const TASKS: [&str; 5] = ["headline", "summary", "translate", "tag", "search"];
 const LOCALES: [&str; 3] = ["de-DE", "en-GB", ""];
 const MODELS: [(&str, &str); 5] = [
     ("openai", "gpt-6-luna"),
@@ -48,8 +48,11 @@ impl Events {
     pub fn event(&self, number: u64) -> UsageEvent {
         let mut random = Random::new(self.seed, number);
         let end = self.end_of(number, &mut random);
-        let mut event = asked(&mut random);
+        // An article is worked on for a while, and then others are.
+        let article = number / 100 + random.below(20);
+        let mut event = asked(article, &mut random);
         event.event_id = self.id(number, end);
+        event.request_id = format!("request-{}", event.event_id);
         answer(&mut event, &mut random);
         settle(&mut event, &mut random);
         let latency = Duration::from_micros(random.logarithmic(2_000, 30_000_000));
@@ -94,37 +97,60 @@ fn round(event: &mut UsageEvent) {
     }
 }
 
-/// Who asked for what.
-fn asked(random: &mut Random) -> UsageEvent {
-    let operation = match random.below(100) {
-        0..60 => Operation::Generate,
-        60..90 => Operation::StreamGenerate,
-        90..97 => Operation::Embed,
-        _ => Operation::Probe,
+/// Who asked for what. As in life, one thing tells much about the others: a key belongs to one part of an application,
+/// and a kind of work is mostly asked for in the same way and sent to the same models.
+fn asked(article: u64, random: &mut Random) -> UsageEvent {
+    if random.percent(1) {
+        return UsageEvent {
+            tenant_id: "signalbox".to_owned(),
+            operation: Operation::Probe as i32,
+            ..of_article(String::new(), random)
+        };
+    }
+    // The first tenants ask for most.
+    let tenant = random.below(8).min(random.below(8)) as usize;
+    let key = usize::from(random.percent(30));
+    let task = random.below(5) as usize;
+    let operation = match TASKS[task] {
+        "search" => Operation::Embed,
+        "headline" if random.percent(90) => Operation::StreamGenerate,
+        _ => Operation::Generate,
     };
-    let tenant = if operation == Operation::Probe { "signalbox" } else { random.pick(&TENANTS) };
-    let lane = if random.percent(20) { Lane::Batch } else { Lane::Interactive };
-    let articles = 5_000;
+    let lane = if TASKS[task] == "tag" && random.percent(90) { Lane::Batch } else { Lane::Interactive };
+    let locale = if TASKS[task] == "translate" { random.below(3) as usize } else { tenant % 3 };
+    let article = if random.percent(70) { format!("article-{article}") } else { String::new() };
     UsageEvent {
-        schema_version: 1,
-        request_id: format!("request-{:016x}", random.next()),
-        trace_id: format!("{:016x}{:016x}", random.next(), random.next()),
-        tenant_id: tenant.to_owned(),
-        key_id: format!("{tenant}-key-{}", random.below(2)),
-        scene: (*random.pick(&SCENES)).to_owned(),
-        task_type: (*random.pick(&TASKS)).to_owned(),
-        locale: (*random.pick(&LOCALES)).to_owned(),
-        reference: if random.percent(70) {
-            format!("article-{}", random.below(articles))
-        } else {
-            String::new()
-        },
+        tenant_id: TENANTS[tenant].to_owned(),
+        key_id: format!("{}-key-{key}", TENANTS[tenant]),
+        scene: SCENES[(tenant + key) % SCENES.len()].to_owned(),
+        task_type: TASKS[task].to_owned(),
+        locale: LOCALES[locale].to_owned(),
         lane: lane as i32,
         operation: operation as i32,
+        structured: TASKS[task] == "tag",
+        simulated: TENANTS[tenant] == "wonka" && random.percent(50),
+        ..of_article(article, random)
+    }
+}
+
+fn of_article(reference: String, random: &mut Random) -> UsageEvent {
+    UsageEvent {
+        schema_version: 1,
+        trace_id: format!("{:016x}{:016x}", random.next(), random.next()),
+        reference,
+        lane: Lane::Interactive as i32,
         requested_model: "alias:smart".to_owned(),
-        structured: random.percent(25),
-        simulated: random.percent(5),
         ..UsageEvent::default()
+    }
+}
+
+/// The model that a kind of work is mostly sent to, and now and then any other.
+fn model(event: &UsageEvent, random: &mut Random) -> (&'static str, &'static str) {
+    let usual = TASKS.iter().position(|task| *task == event.task_type).unwrap_or(0);
+    match random.below(100) {
+        0..85 => MODELS[usual],
+        85..97 => MODELS[(usual + 1) % MODELS.len()],
+        _ => *random.pick(&MODELS),
     }
 }
 
@@ -138,7 +164,7 @@ fn answer(event: &mut UsageEvent, random: &mut Random) {
         _ => Outcome::Cancelled,
     };
     event.outcome = outcome as i32;
-    let (vendor, model) = *random.pick(&MODELS);
+    let (vendor, model) = model(event, random);
     event.cache = cache(hit, random);
     if hit {
         (event.vendor, event.model) = (vendor.to_owned(), model.to_owned());

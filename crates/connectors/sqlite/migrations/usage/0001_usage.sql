@@ -123,6 +123,12 @@ CREATE TABLE usage_monthly (
     PRIMARY KEY (start, series)
 ) STRICT, WITHOUT ROWID;
 
+-- Hours before `until` (seconds) are in usage_daily and usage_monthly, too.
+CREATE TABLE usage_folded (
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
+    until INTEGER NOT NULL
+) STRICT;
+
 -- Calls of each vendor and model by the minute.
 CREATE TABLE usage_minutes (
     start         INTEGER NOT NULL,

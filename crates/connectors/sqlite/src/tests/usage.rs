@@ -13,7 +13,11 @@ const EVENTS: u64 = 2_000;
 async fn march() -> (SqliteUsage, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let store = usage(&open(&dir.path().join("usage.db")).await);
-    let events: Vec<_> = events(1, EVENTS).collect();
+    let mut events: Vec<_> = events(1, EVENTS).collect();
+    // The hours before it are whole, and so in the days and months.
+    let mut later = signalbox_contracts::events(2, 1).next().unwrap();
+    later.end_time = Some(days(1, 33).end.into());
+    events.push(later);
     store.insert(&Batch { token: String::new(), events, suspects: Vec::new() }).await.unwrap();
     (store, dir)
 }

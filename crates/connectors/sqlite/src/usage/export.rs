@@ -5,7 +5,7 @@ use super::{
     level::{Level, nanos, segments},
     months,
     requests::counted,
-    source,
+    roll_up, source,
 };
 use crate::{Database, failure::store_failure};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -22,7 +22,7 @@ type Place = (i64, String);
 
 pub(super) async fn export(store: &SqliteUsage, export: &Export) -> Result<Exported, StoreFailure> {
     let (start, end) = (nanos(export.month.start), nanos(export.month.end));
-    expire::refuse_removed(store, &segments(start, end, &[])).await?;
+    expire::refuse_removed(store, &segments(start, end, &[], None)).await?;
     let readers = store.database.readers();
     let filter = filter(export);
     let closed_at = months::closed_at(readers, end).await.map_err(|error| store.failure(&error))?;
@@ -42,7 +42,8 @@ fn filter(export: &Export) -> UsageFilter {
 }
 
 async fn total(readers: &SqlitePool, start: i64, end: i64, filter: &UsageFilter) -> sqlx::Result<u64> {
-    let segments = segments(start, end, &Level::ALL);
+    let folded = roll_up::folded_until(readers).await?;
+    let segments = segments(start, end, &Level::ALL, folded);
     if segments.is_empty() {
         return Ok(0);
     }

@@ -1,9 +1,6 @@
 //! One transaction for a batch.
 
-use super::{
-    SqliteUsage, events, level::nanos, minutes::Minutes, months, roll_up::RollUp, series, series::Known,
-    sums::Single,
-};
+use super::{SqliteUsage, events, level::nanos, minutes::Minutes, months, roll_up, series, sums::Single};
 use crate::database::begin;
 use prost::Message;
 use signalbox_api::v1::UsageEvent;
@@ -11,12 +8,7 @@ use signalbox_ports::{
     usage_facts::Measures,
     usage_store::{Batch, Inserted},
 };
-use std::{
-    collections::HashSet,
-    mem,
-    sync::{MutexGuard, PoisonError},
-    time::SystemTime,
-};
+use std::{collections::HashSet, time::SystemTime};
 
 /// An event as it is written.
 pub(super) struct Line<'a> {
@@ -32,24 +24,22 @@ pub(super) async fn insert(store: &SqliteUsage, batch: &Batch) -> sqlx::Result<I
         return Ok(Inserted::default());
     }
     let keys: Vec<series::Key> = batch.events.iter().map(series::key).collect();
+    let mut known = store.known.lock().await;
     let mut writer = store.database.writer().await;
-    // Learnt for good before the transaction, which may fail. Only the holder of the writer takes the memory.
-    let mut known = mem::take(&mut *store.known());
-    let learnt = known.learn(&mut writer, &keys).await;
-    let numbers: Vec<Option<i64>> = keys.iter().map(|key| known.number(key)).collect();
-    *store.known() = known;
-    learnt?;
-
     let mut transaction = begin(&mut writer).await?;
+    let numbers = known.numbers(&mut transaction, &keys).await?;
     let closed_until = months::closed_until(&mut transaction).await?;
     let now = nanos(store.clock.now());
     let lines = lines(&batch.events, &numbers, |end| when(end, closed_until, now));
-    let stored = events::insert(&mut transaction, &lines).await?;
-    let new = || lines.iter().filter(|line| stored.contains(&line.event.event_id));
-    RollUp::of(new()).write(&mut transaction).await?;
-    Minutes::of(new()).write(&mut transaction).await?;
+    let new = events::insert(&mut transaction, &lines).await?;
+    let is_new = |line: &&Line<'_>| new.as_ref().is_none_or(|new| new.contains(&line.event.event_id));
+    let new: Vec<&Line<'_>> = lines.iter().filter(is_new).collect();
+    roll_up::add(&mut transaction, &new).await?;
+    Minutes::of(&new).write(&mut transaction).await?;
     transaction.commit().await?;
-    Ok(Inserted { stored: stored.len(), repeated: batch.events.len() - stored.len() })
+    let stored = new.len();
+    known.remember(keys, &numbers);
+    Ok(Inserted { stored, repeated: batch.events.len() - stored })
 }
 
 /// An event counts at its end; one of a closed month now, or when the first open month begins, should a month have been
@@ -61,14 +51,13 @@ fn when(end: i64, closed_until: Option<i64>, now: i64) -> i64 {
     }
 }
 
-fn lines<'a>(events: &'a [UsageEvent], numbers: &[Option<i64>], when: impl Fn(i64) -> i64) -> Vec<Line<'a>> {
+fn lines<'a>(events: &'a [UsageEvent], numbers: &[i64], when: impl Fn(i64) -> i64) -> Vec<Line<'a>> {
     let mut seen = HashSet::with_capacity(events.len());
-    let numbered = events.iter().zip(numbers).filter_map(|(event, number)| Some((event, (*number)?)));
-    let once = numbered.filter(|(event, _)| seen.insert(&event.event_id));
+    let once = events.iter().zip(numbers).filter(|(event, _)| seen.insert(&event.event_id));
     once.map(|(event, series)| Line {
         event,
         counted_at: when(end(event)),
-        series,
+        series: *series,
         single: Single::of(&Measures::of(event)),
         encoded: event.encode_to_vec(),
     })
@@ -79,10 +68,4 @@ fn lines<'a>(events: &'a [UsageEvent], numbers: &[Option<i64>], when: impl Fn(i6
 fn end(event: &UsageEvent) -> i64 {
     let end = event.end_time.and_then(|end| SystemTime::try_from(end).ok());
     nanos(end.unwrap_or(SystemTime::UNIX_EPOCH))
-}
-
-impl SqliteUsage {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }

@@ -72,10 +72,14 @@ pub(super) fn levels(interval: Interval) -> &'static [Level] {
     }
 }
 
-/// Cuts a window into parts that roll-ups can answer for, and ragged ends that only events can.
-pub(super) fn segments(start: i64, end: i64, levels: &[Level]) -> Vec<Segment> {
+/// Cuts a window into parts that roll-ups can answer for, and ragged ends that only events can. Days and months hold
+/// what is before `folded`, the start of an hour.
+pub(super) fn segments(start: i64, end: i64, levels: &[Level], folded: Option<i64>) -> Vec<Segment> {
+    let folded = folded.unwrap_or(i64::MIN).clamp(start, end.max(start));
+    let hours = if levels.is_empty() { levels } else { &[Level::Hour] };
     let mut found = Vec::new();
-    cut(start, end, levels, &mut found);
+    cut(start, folded, levels, &mut found);
+    cut(folded, end, hours, &mut found);
     found
 }
 
@@ -133,15 +137,16 @@ mod tests {
     fn a_calendar_month_is_answered_by_the_monthly_sums_alone() {
         let (start, end) = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
         let whole = Segment { level: Some(Level::Month), start, end };
-        assert_eq!(segments(start, end, levels(Interval::Month)), [whole]);
-        assert_eq!(segments(start, end, levels(Interval::Unspecified)), [whole]);
+        assert_eq!(segments(start, end, levels(Interval::Month), Some(end)), [whole]);
+        assert_eq!(segments(start, end, levels(Interval::Unspecified), Some(end)), [whole]);
         let by_day = Segment { level: Some(Level::Day), ..whole };
-        assert_eq!(segments(start, end, levels(Interval::Day)), [by_day]);
+        assert_eq!(segments(start, end, levels(Interval::Day), Some(end)), [by_day]);
     }
 
     #[test]
     fn only_the_ragged_ends_are_answered_by_events() {
-        let cut = segments(at("2026-01-30T22:10:00Z"), at("2026-03-02T01:00:00.5Z"), &Level::ALL);
+        let cut =
+            segments(at("2026-01-30T22:10:00Z"), at("2026-03-02T01:00:00.5Z"), &Level::ALL, Some(i64::MAX));
         let levels: Vec<Option<Level>> = cut.iter().map(|segment| segment.level).collect();
         use Level::{Day, Hour, Month};
         assert_eq!(levels, [None, Some(Hour), Some(Day), Some(Month), Some(Day), Some(Hour), None]);
@@ -153,10 +158,12 @@ mod tests {
             start in at("2025-11-01T00:00:00Z")..at("2026-06-01T00:00:00Z"),
             length in 1..200 * DAY,
             whole_hours: bool,
+            folded in 0..300 * DAY,
         ) {
             let start = if whole_hours { Level::Hour.floor(start) } else { start };
             let end = start + length;
-            let parts = segments(start, end, &Level::ALL);
+            let folded = Level::Hour.floor(at("2025-10-01T00:00:00Z") + folded);
+            let parts = segments(start, end, &Level::ALL, Some(folded));
             prop_assert_eq!(parts[0].start, start);
             prop_assert_eq!(parts[parts.len() - 1].end, end);
             for pair in parts.windows(2) {
@@ -167,6 +174,7 @@ mod tests {
                 let level = part.level;
                 prop_assert!(level.is_none_or(|level| level.floor(part.start) == part.start));
                 prop_assert!(level.is_none_or(|level| level.floor(part.end) == part.end));
+                prop_assert!(level <= Some(Level::Hour) || part.end <= folded);
                 prop_assert!(level.is_some() || part.end - part.start < 2 * HOUR);
             }
         }

@@ -30,7 +30,7 @@ const COUNTS: [&str; 10] = [
 pub(super) struct Minutes<'a>(BTreeMap<(i64, &'a str, &'a str), [i64; COUNTS.len()]>);
 
 impl<'a> Minutes<'a> {
-    pub(super) fn of(lines: impl Iterator<Item = &'a Line<'a>>) -> Self {
+    pub(super) fn of(lines: &[&'a Line<'a>]) -> Self {
         let mut minutes = Self::default();
         for line in lines {
             let second = line.counted_at.div_euclid(SECOND);

@@ -26,10 +26,8 @@ use signalbox_ports::usage_store::{
     Batch, Counted, Export, Exported, Inserted, Minute, Page, Query, Requests, StoreFailure, UsageStore,
     Window,
 };
-use std::{
-    sync::{Arc, Mutex},
-    time::SystemTime,
-};
+use std::{sync::Arc, time::SystemTime};
+use tokio::sync::Mutex;
 
 /// The usage that a database file holds.
 #[derive(Debug)]
@@ -37,7 +35,7 @@ pub struct SqliteUsage {
     database: Arc<Database>,
     /// Tells when late events count.
     clock: Arc<dyn Clock>,
-    /// Used by the writer only.
+    /// Taken before the connection that writes.
     known: Mutex<Known>,
 }
 

@@ -3,6 +3,7 @@
 use super::{
     SqliteUsage, expire,
     level::{SECOND, Segment, instant, levels, nanos, segments},
+    roll_up,
     series::DIMENSIONS,
     sketch, source,
     sums::COUNTS,
@@ -19,7 +20,8 @@ use std::time::SystemTime;
 
 pub(super) async fn query(store: &SqliteUsage, query: &Query) -> Result<Page<UsageRow>, StoreFailure> {
     let readers = store.database.readers();
-    let segments = segments_of(query);
+    let folded = roll_up::folded_until(readers).await.map_err(|error| store.failure(&error))?;
+    let segments = segments_of(query, folded);
     expire::refuse_removed(store, &segments).await?;
     let page = page(readers, query, &segments).await;
     page.map_err(|error| store.failure(&error))
@@ -45,11 +47,11 @@ pub(super) async fn newest(readers: &SqlitePool) -> sqlx::Result<Option<SystemTi
 }
 
 /// Roll-ups know no references: who asks for these is answered by the events.
-fn segments_of(query: &Query) -> Vec<Segment> {
+fn segments_of(query: &Query, folded: Option<i64>) -> Vec<Segment> {
     let by_reference =
         !query.filter.references.is_empty() || query.group_by.contains(&UsageDimension::Reference);
     let levels = if by_reference { &[] } else { levels(query.interval) };
-    segments(nanos(query.window.start), nanos(query.window.end), levels)
+    segments(nanos(query.window.start), nanos(query.window.end), levels, folded)
 }
 
 fn statement(query: &Query, segments: &[Segment]) -> QueryBuilder<Sqlite> {

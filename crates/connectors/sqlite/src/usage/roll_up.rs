@@ -6,7 +6,7 @@ use super::{
     level::{Level, SECOND},
     sums::{COUNTS, Sums},
 };
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, Row, SqliteConnection, SqliteExecutor};
 use std::collections::BTreeMap;
 
 const ROWS: usize = 100;
@@ -15,29 +15,63 @@ const LAST: [&str; 3] = ["certainty", "latency", "first_token"];
 /// Sums by the start of their bucket, in seconds, and their series: in the order of the table.
 type Buckets = BTreeMap<(i64, i64), Sums>;
 
-/// What a batch adds to the sums.
-#[derive(Debug)]
-pub(super) struct RollUp([(Level, Buckets); 3]);
-
-impl RollUp {
-    pub(super) fn of<'a>(lines: impl Iterator<Item = &'a Line<'a>>) -> Self {
-        let mut hours = Buckets::new();
-        for line in lines {
-            let start = Level::Hour.floor(line.counted_at) / SECOND;
-            hours.entry((start, line.series)).or_default().add(&line.single);
-        }
-        let days = coarser(&hours, Level::Day);
-        let months = coarser(&days, Level::Month);
-        Self([(Level::Hour, hours), (Level::Day, days), (Level::Month, months)])
+/// Adds new events to the sums. The hours get them now. Days and months get whole hours when a later one has begun, so
+/// that their many and long rows are not written for each batch; late events at once.
+pub(super) async fn add(connection: &mut SqliteConnection, new: &[&Line<'_>]) -> sqlx::Result<()> {
+    let mut hours = Buckets::new();
+    for line in new {
+        let start = Level::Hour.floor(line.counted_at) / SECOND;
+        hours.entry((start, line.series)).or_default().add(&line.single);
     }
-
-    pub(super) async fn write(mut self, connection: &mut SqliteConnection) -> sqlx::Result<()> {
-        for (level, buckets) in &mut self.0 {
-            add_existing(connection, *level, buckets).await?;
-            replace(connection, *level, buckets).await?;
-        }
-        Ok(())
+    let Some((newest, _)) = hours.keys().next_back().copied() else { return Ok(()) };
+    let folded = folded_until(&mut *connection).await?.map_or(i64::MIN, |until| until / SECOND);
+    let late: Buckets = hours.range(..(folded, i64::MIN)).map(|(key, sums)| (*key, sums.clone())).collect();
+    merge_into(connection, Level::Hour, hours).await?;
+    fold(connection, late).await?;
+    if newest > folded {
+        let whole = read_hours(connection, folded, newest).await?;
+        fold(connection, whole).await?;
+        remember_folded(connection, newest).await?;
     }
+    Ok(())
+}
+
+/// Hours before this, in nanoseconds, are in the days and months.
+pub(super) async fn folded_until(executor: impl SqliteExecutor<'_>) -> sqlx::Result<Option<i64>> {
+    let until: Option<i64> =
+        sqlx::query_scalar("SELECT until FROM usage_folded").fetch_optional(executor).await?;
+    Ok(until.map(|until| until.saturating_mul(SECOND)))
+}
+
+async fn remember_folded(connection: &mut SqliteConnection, until: i64) -> sqlx::Result<()> {
+    let replace = sqlx::query("INSERT OR REPLACE INTO usage_folded (id, until) VALUES (1, ?)");
+    replace.bind(until).execute(connection).await?;
+    Ok(())
+}
+
+async fn fold(connection: &mut SqliteConnection, hours: Buckets) -> sqlx::Result<()> {
+    let days = coarser(&hours, Level::Day);
+    merge_into(connection, Level::Month, coarser(&days, Level::Month)).await?;
+    merge_into(connection, Level::Day, days).await
+}
+
+async fn merge_into(
+    connection: &mut SqliteConnection,
+    level: Level,
+    mut buckets: Buckets,
+) -> sqlx::Result<()> {
+    add_existing(connection, level, &mut buckets).await?;
+    replace(connection, level, &buckets).await
+}
+
+/// The sums of the hours from `start` to before `end`.
+async fn read_hours(connection: &mut SqliteConnection, start: i64, end: i64) -> sqlx::Result<Buckets> {
+    let sql = format!(
+        "SELECT start, series, {} FROM usage_hourly WHERE start >= ? AND start < ?",
+        columns().join(", ")
+    );
+    let rows = sqlx::query(AssertSqlSafe(sql)).bind(start).bind(end).fetch_all(connection).await?;
+    rows.iter().map(|row| Ok(((row.try_get(0)?, row.try_get(1)?), Sums::from_row(row, 2)?))).collect()
 }
 
 fn coarser(finer: &Buckets, level: Level) -> Buckets {

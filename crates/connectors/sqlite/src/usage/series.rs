@@ -1,6 +1,5 @@
 //! The combinations of dimensions that have occurred, each with a number.
 
-use crate::database::begin;
 use signalbox_api::v1::{Lane, UsageDimension, UsageEvent, UsageFilter, cache_effect, usage_event};
 use signalbox_ports::usage_facts::group_value;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
@@ -38,31 +37,33 @@ pub(super) fn key(event: &UsageEvent) -> Key {
 }
 
 impl Known {
-    /// Learns the numbers of series, new ones included. A number is never given up, so that they can be remembered.
-    pub(super) async fn learn(
-        &mut self,
+    /// The numbers of series, in their order; new ones are given one.
+    pub(super) async fn numbers(
+        &self,
         connection: &mut SqliteConnection,
         keys: &[Key],
-    ) -> sqlx::Result<()> {
+    ) -> sqlx::Result<Vec<i64>> {
+        let mut new: HashMap<&Key, i64> = HashMap::new();
+        let mut numbers = Vec::with_capacity(keys.len());
+        for key in keys {
+            let number = match self.0.get(key).or_else(|| new.get(key)) {
+                Some(number) => *number,
+                None => number_of(connection, key).await?,
+            };
+            if !self.0.contains_key(key) {
+                new.insert(key, number);
+            }
+            numbers.push(number);
+        }
+        Ok(numbers)
+    }
+
+    /// Remembers numbers that were given for good, for none is ever taken back.
+    pub(super) fn remember(&mut self, keys: Vec<Key>, numbers: &[i64]) {
         if self.0.len() > MOST {
             self.0.clear();
         }
-        let mut unknown: HashMap<&Key, i64> =
-            keys.iter().filter(|key| !self.0.contains_key(*key)).map(|key| (key, 0)).collect();
-        if unknown.is_empty() {
-            return Ok(());
-        }
-        let mut transaction = begin(connection).await?;
-        for (key, number) in &mut unknown {
-            *number = number_of(&mut transaction, key).await?;
-        }
-        transaction.commit().await?;
-        self.0.extend(unknown.into_iter().map(|(key, number)| (key.clone(), number)));
-        Ok(())
-    }
-
-    pub(super) fn number(&self, key: &Key) -> Option<i64> {
-        self.0.get(key).copied()
+        self.0.extend(keys.into_iter().zip(numbers.iter().copied()));
     }
 }
 

@@ -121,7 +121,7 @@ fn any_query(random: &mut Random) -> Query {
         filter.outcomes = vec![Outcome::Succeeded as i32];
     }
     if random.percent(10) {
-        filter.references = vec![format!("article-{}", random.below(5_000)), String::new()];
+        filter.references = vec![format!("article-{}", random.below(20)), String::new()];
     }
     let limit = 1 + random.below(200) as usize;
     let offset = if random.percent(20) { random.below(10) as usize } else { 0 };
