@@ -1660,6 +1660,9 @@ pub struct EstimateCostResponse {
     /// The dearest of them: what a budget reserves.
     #[prost(message, optional, tag = "2")]
     pub worst_case: ::core::option::Option<Cost>,
+    /// What deserves to be known beside: the tenant's content policy would refuse the request.
+    #[prost(string, repeated, tag = "3")]
+    pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 impl ::prost::Name for EstimateCostResponse {
     const NAME: &'static str = "EstimateCostResponse";

@@ -1,7 +1,7 @@
 //! What a request would cost, without calling anyone.
 
 use crate::{
-    admission,
+    admission, content,
     plan::{self, Choice},
     service::Dependencies,
 };
@@ -38,7 +38,8 @@ pub(crate) fn estimate(
         });
     }
     let worst_case = Some(cost_to_proto(dearest, catalog.prices().price_version()));
-    Ok(v1::EstimateCostResponse { candidates, worst_case })
+    let notes = content::note(&catalog, &admitted.request.tenant_id, &admitted.request.prompt);
+    Ok(v1::EstimateCostResponse { candidates, worst_case, notes: notes.into_iter().collect() })
 }
 
 /// The most a model could answer with.
