@@ -23,3 +23,4 @@ mod real_model;
 mod secrets;
 mod streams;
 mod tracing;
+mod usage;

@@ -1,45 +1,18 @@
-//! Models that behave unlike their own history, as far as this process knows.
+//! Models that behave unlike their own history: watched minute by minute, and told.
+//!
+//! Each process with the role watches by itself. Those that see the same minutes raise the same alerts under the same
+//! ids, so that nothing has to be agreed on, and a restart finds them again in the minutes of the last days.
 
-use crate::read::{
-    Pages,
-    violations::{Violations, known},
-};
-use signalbox_api::v1::{Alert, ListAlertsRequest, ListAlertsResponse, alert::State};
-use signalbox_types::Failure;
-use std::sync::{Arc, PoisonError, RwLock};
+mod book;
+mod convert;
+mod courier;
+mod metrics;
+mod shared;
+mod watcher;
 
-/// The alerts of this process, last opened first. Clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct SharedAlerts(Arc<RwLock<Vec<Alert>>>);
+#[cfg(test)]
+mod tests;
 
-impl SharedAlerts {
-    /// What stands from now on.
-    pub fn replace(&self, alerts: Vec<Alert>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = alerts;
-    }
-
-    pub(crate) fn page(&self, request: &ListAlertsRequest) -> Result<ListAlertsResponse, Failure> {
-        let mut violations = Violations::default();
-        for (index, state) in request.states.iter().enumerate() {
-            let field = format!("states[{index}]");
-            known::<State>(*state, &field, &mut violations);
-            violations.check(*state != State::Unspecified as i32, &field, || "must say a state");
-        }
-        let pages = Pages::alerts(request, &mut violations);
-        violations.into_result()?;
-        let alerts = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let wanted = |alert: &&Alert| {
-            let state = match request.states.as_slice() {
-                [] => alert.state() != State::Closed,
-                states => states.contains(&alert.state),
-            };
-            state
-                && (request.vendor.is_empty() || request.vendor == alert.vendor)
-                && (request.model.is_empty() || request.model == alert.model)
-        };
-        let mut rest = alerts.iter().filter(wanted).skip(pages.offset());
-        let page: Vec<Alert> = rest.by_ref().take(pages.size).cloned().collect();
-        let next_page_token = pages.next_offset(page.len(), rest.next().is_some());
-        Ok(ListAlertsResponse { alerts: page, next_page_token })
-    }
-}
+pub use courier::Courier;
+pub use shared::SharedAlerts;
+pub use watcher::{AlertWatcher, WatchOptions};

@@ -17,6 +17,7 @@ use signalbox_kit::Clock;
 use signalbox_ports::{DeadLetters, Delivery, Letter, UsageBus, usage_store::UsageStore};
 use sort::sort;
 use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How an ingester works.
@@ -56,15 +57,18 @@ impl Ingester {
     pub async fn run(mut self, drain: CancellationToken) {
         let (mut reach, mut backoff) = (Reach::new("the usage bus"), Backoff::default());
         while !drain.is_cancelled() {
-            let asked = self.clock.now();
+            let (asked, since) = (self.clock.now(), Instant::now());
             match self.bus.receive(self.options.batch_events, self.options.batch_interval).await {
                 Ok(deliveries) => {
                     reach.is_there();
                     backoff = Backoff::default();
                     let all = deliveries.len() < self.options.batch_events;
-                    let done = self.work_off(deliveries, &drain).await.is_ok();
+                    let done = self.work_off(deliveries, since, &drain).await.is_ok();
                     if all && done {
                         self.progress.caught_up(asked);
+                    }
+                    if !done && drain.is_cancelled() {
+                        return;
                     }
                     self.report().await;
                 }
@@ -75,18 +79,24 @@ impl Ingester {
             }
         }
         // What the last requests have left. Where it cannot be stored now it stays where it is.
+        let since = Instant::now();
         if let Ok(last) = self.bus.receive(self.options.batch_events, Duration::ZERO).await {
-            let _left = self.work_off(last, &drain).await;
+            let _left = self.work_off(last, since, &drain).await;
         }
     }
 
     /// Stores what is good, sets aside what is not, and acknowledges all of it.
-    async fn work_off(&mut self, deliveries: Vec<Delivery>, drain: &CancellationToken) -> Result<(), LetGo> {
+    async fn work_off(
+        &mut self,
+        deliveries: Vec<Delivery>,
+        since: Instant,
+        drain: &CancellationToken,
+    ) -> Result<(), LetGo> {
         if deliveries.is_empty() {
             metrics::lag(Duration::ZERO);
             return Ok(());
         }
-        let mut hold = Hold::new(&deliveries);
+        let mut hold = Hold::new(&deliveries, since);
         let sorted = sort(deliveries, self.clock.now());
         metrics::repeated(sorted.twice.len());
         let mut letters = sorted.letters;

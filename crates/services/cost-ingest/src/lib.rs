@@ -15,6 +15,8 @@ mod tail;
 
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod world;
 
 pub use alerts::SharedAlerts;
 pub use ingest::{IngestOptions, Ingester};

@@ -23,10 +23,10 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    pub(super) fn new(deliveries: &[Delivery]) -> Self {
+    /// `since`: when they were asked for, which was before the first of them came.
+    pub(super) fn new(deliveries: &[Delivery], since: Instant) -> Self {
         let sequences = deliveries.iter().map(|delivery| delivery.sequence).collect();
-        let now = Instant::now();
-        Self { sequences, since: now, told: now }
+        Self { sequences, since, told: since }
     }
 
     /// These are no longer worked on.
