@@ -195,14 +195,14 @@ impl Account {
         self.event.set_outcome(Outcome::Failed);
         ErrorReason::Unavailable.name().clone_into(&mut self.event.error_reason);
         let log = &self.dependencies.usage;
-        let written = match &self.state {
-            State::Accepted => log.open(&self.event).map(|opened| self.state = State::Open(opened)),
+        let written = unquoted(&mut self.event, |event| match &self.state {
+            State::Accepted => log.open(event).map(|opened| self.state = State::Open(opened)),
             State::Open(account) => {
-                log.revise(account, &self.event);
+                log.revise(account, event);
                 Ok(())
             }
             State::Closed => Ok(()),
-        };
+        });
         self.event.attempts.truncate(ended);
         written.map_err(|full| {
             Failure::new(ErrorReason::Unavailable, format!("no requests are taken for now: {full}"))
@@ -230,17 +230,18 @@ impl Account {
         reason.clone_into(&mut self.event.error_reason);
         self.event.attempts.sort_by_key(start);
         self.total();
-        match std::mem::replace(&mut self.state, State::Closed) {
+        let log = &self.dependencies.usage;
+        unquoted(&mut self.event, |event| match std::mem::replace(&mut self.state, State::Closed) {
             State::Accepted => {
-                if let Err(full) = self.dependencies.usage.append(&self.event) {
+                if let Err(full) = log.append(event) {
                     // It cost nothing, and the log says loudly that it is full.
                     tracing::debug!(%full, "a request that was refused is not accounted for");
                     metrics::unaccounted();
                 }
             }
-            State::Open(account) => self.dependencies.usage.close(account, &self.event),
+            State::Open(account) => log.close(account, event),
             State::Closed => {}
-        }
+        });
         std::mem::take(&mut self.event)
     }
 }
@@ -259,6 +260,22 @@ impl Drop for Account {
         };
         self.close(outcome, reason.name());
     }
+}
+
+/// Writes an event without the attempts' messages: vendors and the quality gate quote prompts and answers in them, which
+/// no account may hold.
+fn unquoted<T>(event: &mut v1::UsageEvent, write: impl FnOnce(&v1::UsageEvent) -> T) -> T {
+    let each = |attempt: &mut v1::UsageAttempt| {
+        attempt.attempt.as_mut().map(|attempt| std::mem::take(&mut attempt.error_message))
+    };
+    let messages: Vec<_> = event.attempts.iter_mut().map(each).collect();
+    let written = write(event);
+    for (attempt, message) in event.attempts.iter_mut().zip(messages) {
+        if let (Some(attempt), Some(message)) = (&mut attempt.attempt, message) {
+            attempt.error_message = message;
+        }
+    }
+    written
 }
 
 fn start(attempt: &v1::UsageAttempt) -> Option<(i64, i32)> {

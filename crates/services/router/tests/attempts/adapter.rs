@@ -29,6 +29,8 @@ pub(crate) enum End {
     Answer(&'static str, v1::FinishReason),
     /// It fails.
     Fails(ErrorReason),
+    /// A stream holds back 50 tokens of reasoning, gives a piece, tells of 77 tokens of input, and then nothing more.
+    Stalls(&'static str),
     /// A stream breaks off after its first piece.
     Breaks(&'static str, ErrorReason),
 }
@@ -156,6 +158,7 @@ impl ProviderService for Adapter {
                 ..Default::default()
             })),
             End::Fails(reason) | End::Breaks(_, reason) => Err(failed(reason)),
+            End::Stalls(_) => std::future::pending().await,
         }
     }
 
@@ -164,6 +167,7 @@ impl ProviderService for Adapter {
         request: Request<v1::StreamInvokeModelRequest>,
     ) -> Result<Response<Events>, Status> {
         let (call, deed) = self.begin(request.into_inner().request.unwrap().target);
+        let stalls = matches!(deed.end, End::Stalls(_));
         let events = stream::once(async move {
             tokio::time::sleep(deed.after).await;
             call.end();
@@ -176,9 +180,19 @@ impl ProviderService for Adapter {
                 }
                 End::Fails(reason) => vec![Err(failed(reason))],
                 End::Breaks(text, reason) => vec![piece(text), Err(failed(reason))],
+                End::Stalls(text) => {
+                    let told = v1::TokenUsage { input_tokens: 77, output_tokens: 1, ..Default::default() };
+                    vec![event(Event::WithheldTokens(50)), piece(text), event(Event::UsageSoFar(told))]
+                }
             }
         });
-        Ok(Response::new(Box::pin(events.flat_map(stream::iter))))
+        let rest = stream::once(async move {
+            if stalls {
+                std::future::pending::<()>().await;
+            }
+        });
+        let rest = rest.filter_map(|()| async { None });
+        Ok(Response::new(Box::pin(events.flat_map(stream::iter).chain(rest))))
     }
 
     async fn invoke_embedding(
@@ -194,6 +208,7 @@ impl ProviderService for Adapter {
                 Ok(Response::new(v1::InvokeEmbeddingResponse { embeddings, facts: facts() }))
             }
             End::Fails(reason) | End::Breaks(_, reason) => Err(failed(reason)),
+            End::Stalls(_) => std::future::pending().await,
         }
     }
 

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is the failure message of a test")]
 
+mod accounts;
 mod adapter;
+mod book;
 mod gate;
 mod hedging;
 mod loss;

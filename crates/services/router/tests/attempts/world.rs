@@ -1,6 +1,6 @@
 //! A router over the adapter.
 
-use crate::adapter::Adapter;
+use crate::{adapter::Adapter, book::Book};
 use signalbox_api::v1::{
     self, provider_service_server::ProviderServiceServer, router_service_client::RouterServiceClient,
     stream_generate_response::Event,
@@ -37,6 +37,8 @@ task_types:
 /// A router over an adapter that does as it is told.
 pub(crate) struct World {
     pub(crate) adapter: Adapter,
+    /// The accounts of requests.
+    pub(crate) book: Book,
     client: RouterServiceClient<Hop>,
 }
 
@@ -47,7 +49,7 @@ impl World {
         let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH + DAY));
         let config = ConfigHandle::start(Some(file.path().to_owned()), Environment::default(), clock.clone());
         let config = Arc::new(config.unwrap_or_else(|errors| panic!("{errors}")));
-        let adapter = Adapter::default();
+        let (adapter, book) = (Adapter::default(), Book::default());
         let dependencies = Dependencies {
             moderator: None,
             config: config.clone(),
@@ -57,11 +59,11 @@ impl World {
             health: SharedHealth::default(),
             drills: SharedDrills::new(config, clock.clone()),
             usual_costs: UsualCosts::default(),
-            usage: Arc::new(signalbox_ports::NoLog),
+            usage: Arc::new(book.clone()),
             clock,
         };
         let client = RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, LIMIT)));
-        Self { adapter, client }
+        Self { adapter, book, client }
     }
 
     /// One whose budget of hedges is full.
