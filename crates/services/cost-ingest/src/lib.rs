@@ -18,7 +18,7 @@ mod samples;
 #[cfg(test)]
 mod world;
 
-pub use alerts::SharedAlerts;
+pub use alerts::{AlertWatcher, Courier, SharedAlerts, WatchOptions};
 pub use ingest::{IngestOptions, Ingester};
 pub use months::close_months;
 pub use outbox_bus::OutboxBus;

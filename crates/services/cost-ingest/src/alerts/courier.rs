@@ -1,13 +1,15 @@
 //! Carries news of alerts to the bus and to a receiver outside, so that a slow one holds up no watch.
 
 use super::metrics::delivered;
-use crate::ingest::Backoff;
 use signalbox_ports::{AlertBus, AlertHook, AlertNews, NotTold};
 use std::{sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
 
 /// For how long a receiver that is ill is told the same again. The next news waits meanwhile, for the order matters.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
+/// The pause before the second try; each next one doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// News that may wait.
 pub(super) const WAITING: usize = 1_024;
 
@@ -54,13 +56,14 @@ impl Courier {
 }
 
 async fn post(hook: &dyn AlertHook, news: &AlertNews) {
-    let (since, mut backoff) = (Instant::now(), Backoff::default());
+    let (since, mut pause) = (Instant::now(), FIRST_PAUSE);
     loop {
         let why = match hook.post(news).await {
             Ok(()) => return delivered("webhook", "told"),
             Err(NotTold::Yet(why)) if since.elapsed() < PATIENCE => {
                 tracing::debug!(alert = news.id, why, "the webhook was not told yet");
-                backoff.pause().await;
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
                 continue;
             }
             Err(NotTold::Yet(why) | NotTold::Ever(why)) => why,

@@ -16,7 +16,7 @@ static OPEN: LazyLock<IntGaugeVec> = LazyLock::new(|| {
 static DELIVERIES: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_alert_deliveries_total",
-        "Turns of alerts by channel (nats, webhook) and result (told, repeated, failed).",
+        "Turns of alerts by channel (nats, webhook; queue where too many wait) and result (told, repeated, failed).",
         &["channel", "result"],
     )
 });
