@@ -70,7 +70,7 @@ async fn a_blocked_request_reaches_no_vendor_and_names_the_rule_but_not_the_text
     assert_eq!(refusal.reason, "CONTENT_POLICY", "{refusal:?}");
     assert_eq!(world.vendors.request_count(), 0);
     let metrics = world.signalbox.metrics().await;
-    let labels = [("rule", "code-name"), ("action", "block"), ("place", "input")];
+    let labels = [("policy", "strict"), ("rule", "code-name"), ("action", "block"), ("place", "input")];
     assert!((metrics.sum("signalbox_content_findings_total", &labels) - 3.0).abs() < f64::EPSILON);
 }
 
@@ -219,13 +219,93 @@ async fn tool_arguments_and_json_stay_valid_when_redacted(topology: Topology) {
             let arguments: Value = serde_json::from_str(&calls[0].arguments).unwrap();
             assert_eq!(arguments, json!({"to": "\n[EMAIL]"}), "{model} {mode:?}");
 
-            let format = Some(json_schema(schema));
+            let schema = schema.replace("]}", r#", "\n[EMAIL]"]}"#);
+            let format = Some(json_schema(&schema));
             let asked = GenerateRequest { response_format: format, ..request(model, "As JSON.") };
             let answer = ask(&mut world.client(), mode, asked).await.unwrap();
             let text: Value = serde_json::from_str(&answer.text()).unwrap();
             assert_eq!(text, json!({"to": "\n[EMAIL]"}), "{model} {mode:?}");
         }
     }
+}
+
+async fn json_that_a_redaction_would_break_is_refused(topology: Topology) {
+    let rules = json!([{"name": "contacts", "pii": ["email"], "action": "redact", "on": ["output"]}]);
+    let world = World::start(topology, policy(rules)).await;
+    let in_value = r#"{"type": "object", "additionalProperties": false, "required": ["to"],
+        "properties": {"to": {"type": "string", "enum": ["ann@example.com"]}}}"#;
+    let in_name = r#"{"type": "object", "additionalProperties": false, "required": ["ann@example.com"],
+        "properties": {"ann@example.com": {"type": "string", "enum": ["x"]}}}"#;
+    for schema in [in_value, in_name] {
+        for mode in Mode::ALL {
+            let format = Some(json_schema(schema));
+            let asked = GenerateRequest { response_format: format, ..request(MODEL, "As JSON.") };
+            let refusal = Refusal::from(ask(&mut world.client(), mode, asked).await.unwrap_err());
+            assert_eq!(refusal.reason, "CONTENT_POLICY", "{mode:?} {refusal:?}");
+            assert!(refusal.message.contains("what rule `contacts` redacts"), "{refusal:?}");
+        }
+    }
+}
+
+async fn what_is_blocked_is_refused_as_such_though_it_fails_its_schema_too(topology: Topology) {
+    let rules = json!([{"name": "code-name", "words": ["zephyr"], "action": "block", "on": ["output"]}]);
+    let mut config = policy(rules);
+    config["aliases"] = json!({"pair": {"targets": MODELS.map(|(model, _)| model)}});
+    let world = World::start(topology, config).await;
+    let schema = r#"{"type": "object", "required": ["to"], "additionalProperties": false,
+        "properties": {"to": {"type": "string", "enum": ["zephyr and a long text that is cut"]}}}"#;
+    for mode in Mode::ALL {
+        let asked = GenerateRequest {
+            response_format: Some(json_schema(schema)),
+            max_output_tokens: Some(6),
+            ..request("pair", "As JSON.")
+        };
+        let refusal = Refusal::from(ask(&mut world.client(), mode, asked).await.unwrap_err());
+        assert_eq!(refusal.attempts, ["openai: CONTENT_POLICY"], "{mode:?} {refusal:?}");
+    }
+}
+
+/// The simulated vendor repeats the credentials in its error.
+async fn what_vendors_say_of_failures_is_looked_at_too(topology: Topology) {
+    for (action, expected) in
+        [("redact", "openai: [REDACTED] authorization"), ("block", "withheld by the content policy")]
+    {
+        let rules = json!([{"name": "echo", "words": ["you sent"], "action": action, "on": ["output"]}]);
+        let world = World::start(topology, policy(rules)).await;
+        world.fault(Vendor::Openai, "status=400,echo");
+        for mode in Mode::ALL {
+            let status = ask(&mut world.client(), mode, request(MODEL, "hello")).await.unwrap_err();
+            assert!(status.message().starts_with(expected), "{status:?}");
+            assert!(!String::from_utf8_lossy(status.details()).contains("You sent"), "{status:?}");
+        }
+    }
+}
+
+async fn what_would_be_refused_is_noted_where_a_request_is_only_explained(topology: Topology) {
+    let rules = json!([{"name": "code-name", "words": ["zephyr"], "action": "block"}]);
+    let world = World::start(topology, policy(rules)).await;
+    let note = "the content policy `strict` would refuse this: rule `code-name`".to_owned();
+    for (said, noted) in [("Zephyr?", true), ("hello", false)] {
+        let request = Some(request(MODEL, said));
+        let explain = v1::ExplainRouteRequest { request: request.clone(), ..Default::default() };
+        let explained = world.client().explain_route(explain).await.unwrap().into_inner();
+        assert_eq!(explained.decision.unwrap().notes.contains(&note), noted);
+        let estimate = v1::EstimateCostRequest { request, ..Default::default() };
+        let estimated = world.client().estimate_cost(estimate).await.unwrap().into_inner();
+        assert_eq!(estimated.notes.contains(&note), noted);
+    }
+    assert_eq!(world.vendors.request_count(), 0);
+}
+
+async fn a_moderation_endpoint_that_fails_in_a_row_is_left_alone(topology: Topology) {
+    let (world, endpoint) = moderated(topology, json!({"on_error": "allow", "on": ["input"]})).await;
+    endpoint.set_fault(Match::default(), Fault::parse("status=500").unwrap(), Times::Always);
+    for _ in 0..8 {
+        ask(&mut world.client(), Mode::Unary, request(MODEL, "hello")).await.unwrap();
+    }
+    assert_eq!(endpoint.request_count(), 5);
+    let metrics = world.signalbox.metrics().await;
+    assert!(metrics.sum("signalbox_moderation_failures_total", &[("policy", "judged")]) >= 8.0);
 }
 
 /// A simulator of its own stands for the moderation endpoint.
@@ -310,6 +390,11 @@ both_topologies!(
     a_stream_that_is_blocked_stops_the_vendor_call_and_is_accounted_for,
     flags_change_nothing_and_are_told_in_the_route,
     tool_arguments_and_json_stay_valid_when_redacted,
+    json_that_a_redaction_would_break_is_refused,
+    what_is_blocked_is_refused_as_such_though_it_fails_its_schema_too,
+    what_vendors_say_of_failures_is_looked_at_too,
+    what_would_be_refused_is_noted_where_a_request_is_only_explained,
+    a_moderation_endpoint_that_fails_in_a_row_is_left_alone,
     a_moderation_endpoint_judges_requests_before_a_vendor_sees_them,
     a_moderation_endpoint_judges_answers_before_any_of_them_is_given_out,
     a_moderation_endpoint_may_only_flag,

@@ -135,7 +135,7 @@ fn within(key: &str, before: usize, encode: impl Fn(&[u8]) -> String) -> String 
     let mut bytes = vec![0; before];
     bytes.extend_from_slice(key.as_bytes());
     let encoded = encode(&bytes);
-    let shared = usize::from(bytes.len() % 3 != 0);
+    let shared = usize::from(!bytes.len().is_multiple_of(3));
     encoded.get(before + usize::from(before > 0)..encoded.len() - shared).unwrap_or(key).to_owned()
 }
 

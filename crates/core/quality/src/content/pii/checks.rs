@@ -35,7 +35,7 @@ pub(super) fn phone(text: &str, candidate: Range<usize>) -> Option<usize> {
     let row = candidate.start + length_of_row(written);
     let in_one_row = ends.iter().find(|end| **end == row);
     let apart = || ends.iter().find(|end| !is_joined(text, **end));
-    in_one_row.or_else(apart).or(ends.first()).copied()
+    in_one_row.or_else(apart).or_else(|| ends.first()).copied()
 }
 
 /// How far an international number goes without a separator.
