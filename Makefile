@@ -16,6 +16,8 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH)
 PROFILE ?= dev
 # Seconds per fuzz target.
 FUZZ_SECONDS ?= 60
+# Arguments of `chaos run`.
+CHAOS ?=
 BASELINE := proto/baseline.binpb
 # As the alias in .cargo/config.toml, but a check must not repair Cargo.lock in passing.
 XTASK := cargo run --quiet --locked --package xtask --
@@ -60,6 +62,11 @@ test-tools:
 drill: ## The monthly drill: a random vendor fails in three ways under load (DRILL_SEED, DRILL_SECONDS, DRILL_RATE)
 	cargo build --locked --package signalbox --package signalbox-vendorsim --bins
 	cargo run --locked --quiet --package signalbox-testkit --bin drill
+
+.PHONY: chaos
+chaos: test-tools ## Kill processes while they account for a million requests, and count what was stored (CHAOS="--kills 50 --seed 7")
+	cargo build --locked --release --package signalbox --package signalbox-chaos --bins
+	target/release/chaos run $(CHAOS)
 
 .PHONY: fuzz
 fuzz: ## Fuzz the parsers of foreign bytes (FUZZ_SECONDS each, default 60)

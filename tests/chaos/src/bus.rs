@@ -16,7 +16,7 @@ pub(crate) struct Bus {
 
 #[derive(Debug)]
 enum Servers {
-    One(NatsServer),
+    One(Box<NatsServer>),
     Three(NatsCluster),
 }
 
@@ -33,7 +33,7 @@ impl Bus {
     pub(crate) async fn start(mode: Mode) -> Result<Option<Self>, String> {
         let servers = match mode {
             Mode::Embedded => return Ok(None),
-            Mode::Nats => Servers::One(NatsServer::start().await),
+            Mode::Nats => Servers::One(Box::new(NatsServer::start().await)),
             Mode::Cluster => Servers::Three(NatsCluster::start().await),
         };
         let client = async_nats::connect(servers.urls()).await.map_err(|error| error.to_string())?;

@@ -2,13 +2,17 @@
 
 use crate::{
     bus::Bus,
+    ingesters,
     ledger::{Account, Ledger},
     member::Member,
     strikes::Victim,
     told::Told,
 };
-use signalbox_testkit::ClickHouseEngine;
-use std::path::{Path, PathBuf};
+use signalbox_testkit::{ClickHouseEngine, Signalbox};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 /// How accounts are brought from those who write them to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +23,16 @@ pub enum Mode {
     Cluster,
     /// One process that writes accounts and stores them in a file.
     Embedded,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nats => "nats",
+            Self::Cluster => "cluster",
+            Self::Embedded => "embedded",
+        })
+    }
 }
 
 /// What is run.
@@ -44,7 +58,7 @@ pub struct Wish {
 #[derive(Debug)]
 pub(crate) struct Field {
     publishers: Vec<Member>,
-    ingesters: Vec<Member>,
+    pub(crate) ingesters: Vec<Signalbox>,
     pub(crate) bus: Option<Bus>,
     pub(crate) engine: Option<ClickHouseEngine>,
     ledgers: Vec<Ledger>,
@@ -67,17 +81,10 @@ impl Field {
             field.ledgers.push(ledger);
         }
         if let Some(engine) = &field.engine {
-            for number in 0..2 {
-                let dir = dir.join(format!("ingester-{number}"));
-                field.ingesters.push(Member::ingester(&wish.program, dir, &nats, &engine.url()));
-            }
+            field.ingesters = ingesters::start(dir, &nats, engine).await?;
         }
-        field.members().try_for_each(Member::start)?;
+        field.publishers.iter_mut().try_for_each(Member::start)?;
         Ok(field)
-    }
-
-    fn members(&mut self) -> impl Iterator<Item = &mut Member> {
-        self.publishers.iter_mut().chain(&mut self.ingesters)
     }
 
     pub(crate) fn publishers(&self) -> usize {
@@ -108,7 +115,7 @@ impl Field {
     pub(crate) async fn kill(&mut self, victim: Victim) -> Result<(), String> {
         match victim {
             Victim::Publisher(number) => member(&mut self.publishers, number)?.kill().await?,
-            Victim::Ingester(number) => member(&mut self.ingesters, number)?.kill().await?,
+            Victim::Ingester(number) => member(&mut self.ingesters, number)?.kill().await,
             Victim::Nats => {
                 if let Some(bus) = &mut self.bus {
                     bus.kill().await;
@@ -126,7 +133,7 @@ impl Field {
     pub(crate) async fn revive(&mut self, victim: Victim) -> Result<(), String> {
         match victim {
             Victim::Publisher(number) => member(&mut self.publishers, number)?.start()?,
-            Victim::Ingester(number) => member(&mut self.ingesters, number)?.start()?,
+            Victim::Ingester(number) => member(&mut self.ingesters, number)?.restart().await,
             Victim::Nats => {
                 if let Some(bus) = &mut self.bus {
                     bus.revive().await;
@@ -154,7 +161,7 @@ impl Field {
 
     /// Whoever ended by himself.
     pub(crate) fn failed(&mut self) -> Result<(), String> {
-        self.members().find_map(Member::failed).map_or(Ok(()), Err)
+        self.publishers.iter_mut().find_map(Member::failed).map_or(Ok(()), Err)
     }
 
     /// What must be stored.
@@ -164,15 +171,15 @@ impl Field {
         account
     }
 
-    /// Ends all processes that write.
+    /// Ends all publishers.
     pub(crate) async fn stop(&mut self) -> Result<(), String> {
-        for member in self.publishers.iter_mut().chain(&mut self.ingesters) {
+        for member in &mut self.publishers {
             member.kill().await?;
         }
         Ok(())
     }
 }
 
-fn member(members: &mut [Member], number: usize) -> Result<&mut Member, String> {
+fn member<T>(members: &mut [T], number: usize) -> Result<&mut T, String> {
     members.get_mut(number).ok_or_else(|| format!("there is no member {number}"))
 }

@@ -9,14 +9,18 @@
 //! is published follows from the seed, too, so that a publisher that is started again goes on where its spool ends, and
 //! what must be stored is known to the nano-EUR.
 
+mod answers;
 mod bus;
 mod check;
 mod field;
+mod ingesters;
 mod ledger;
 mod member;
 pub mod parts;
 mod publish;
+mod report;
 mod run;
+mod stall;
 mod strikes;
 mod tables;
 mod told;
@@ -24,5 +28,6 @@ mod told;
 pub use field::{Mode, Wish};
 pub use ledger::Ledger;
 pub use publish::Publishing;
+pub use report::table;
 pub use run::{Report, run};
 pub use strikes::Victim;

@@ -44,12 +44,6 @@ impl Member {
         Self { program: program.to_owned(), arguments, dir, child: None, told: Told::default() }
     }
 
-    /// One that stores.
-    pub(crate) fn ingester(program: &Path, dir: PathBuf, nats: &[String], engine: &str) -> Self {
-        let arguments = ["ingest", "--nats", &nats.join(","), "--engine", engine].map(str::to_owned).to_vec();
-        Self { program: program.to_owned(), arguments, dir, child: None, told: Told::default() }
-    }
-
     pub(crate) fn start(&mut self) -> Result<(), String> {
         let problem = |error: std::io::Error| format!("cannot start {}: {error}", self.program.display());
         std::fs::create_dir_all(&self.dir).map_err(problem)?;

@@ -1,17 +1,12 @@
-//! The processes that are killed: publishers, ingesters, and both in one.
+//! What runs in the processes of this program that are killed.
 
 use crate::publish::Publishing;
-use signalbox_clickhouse::{ClickHouseStore, Options as ClickHouseOptions};
 use signalbox_cost_ingest::{IngestOptions, Ingester, OutboxBus, Progress};
 use signalbox_kit::{Clock, SystemClock};
-use signalbox_nats::{
-    ConsumerOptions, Forwarder, ForwarderOptions, Nats, NatsDeadLetters, NatsOptions, StreamOptions,
-    UsageConsumer,
-};
+use signalbox_nats::{Forwarder, ForwarderOptions, Nats, NatsOptions, StreamOptions};
 use signalbox_ports::{DeadLetters, UsageBus, usage_store::UsageStore};
 use signalbox_spool::SpoolDeadLetters;
 use signalbox_sqlite::{Database, usage::SqliteUsage};
-use signalbox_testkit::ClickHouseEngine;
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
@@ -23,10 +18,7 @@ fn clock() -> Arc<dyn Clock> {
 }
 
 /// Connects to NATS, sooner or later.
-///
-/// # Errors
-/// The addresses.
-pub async fn connect(servers: &[String]) -> Result<Nats, String> {
+async fn connect(servers: &[String]) -> Result<Nats, String> {
     let options =
         NatsOptions { servers: servers.to_vec(), name: "chaos".to_owned(), ..NatsOptions::default() };
     Nats::connect(options).await.map_err(|error| error.to_string())
@@ -62,22 +54,6 @@ pub async fn embedded(publishing: Publishing) -> Result<(), String> {
     publishing.run(spool).await.map_err(|error| error.to_string())
 }
 
-/// Stores what comes over NATS.
-///
-/// # Errors
-/// The addresses, or the store.
-pub async fn ingest(servers: &[String], engine: &str) -> Result<(), String> {
-    let nats = connect(servers).await?;
-    let store = Arc::new(clickhouse(engine)?);
-    while store.migrate().await.is_err() {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    let letters = Arc::new(NatsDeadLetters::new(&nats, StreamOptions::default()));
-    let bus = UsageConsumer::new(nats, ConsumerOptions::default());
-    ingester(Box::new(bus), letters, store).run(CancellationToken::new()).await;
-    Ok(())
-}
-
 fn ingester(bus: Box<dyn UsageBus>, letters: Arc<dyn DeadLetters>, store: Arc<dyn UsageStore>) -> Ingester {
     Ingester {
         bus,
@@ -91,26 +67,7 @@ fn ingester(bus: Box<dyn UsageBus>, letters: Arc<dyn DeadLetters>, store: Arc<dy
 }
 
 /// The store in a file.
-///
-/// # Errors
-/// The file.
-pub async fn sqlite(path: &Path) -> Result<Arc<SqliteUsage>, String> {
+pub(crate) async fn sqlite(path: &Path) -> Result<Arc<SqliteUsage>, String> {
     let database = Database::open(path).await.map_err(|error| error.to_string())?;
     Ok(Arc::new(SqliteUsage::new(Arc::new(database), clock())))
 }
-
-/// The store in the engine.
-///
-/// # Errors
-/// The address.
-pub fn clickhouse(engine: &str) -> Result<ClickHouseStore, String> {
-    let options = ClickHouseOptions {
-        user: ClickHouseEngine::USER.to_owned(),
-        password: ClickHouseEngine::PASSWORD.to_owned(),
-        ..ClickHouseOptions::new(engine, DATABASE)
-    };
-    ClickHouseStore::new(options, clock()).map_err(|error| error.to_string())
-}
-
-/// Where the engine keeps accounts.
-pub const DATABASE: &str = "signalbox";

@@ -2,7 +2,8 @@
 
 use crate::{
     check,
-    field::{Field, Mode, Wish},
+    field::{Field, Wish},
+    stall::{Stall, Stored},
     strikes::{Strike, Victim, plan},
     told::Told,
 };
@@ -34,6 +35,8 @@ pub struct Report {
     pub longest: Duration,
     /// The longest that nothing left the spools although something waited there.
     pub stall: Duration,
+    /// The longest that nothing was stored although something had left the spools, where that is looked at.
+    pub store_stall: Option<Duration>,
     /// What was stored, in words.
     pub stored: String,
     /// Everything that is not as it must be.
@@ -47,7 +50,7 @@ pub struct Report {
 pub async fn run(wish: &Wish, dir: &Path) -> Result<Report, String> {
     let until = SystemClock.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let field = Field::start(wish, dir, until.cast_signed()).await?;
-    let mut run = Run::new(wish, field);
+    let mut run = Run::new(field);
     let strikes = plan(&run.field.victims(wish), wish.kills, wish.events, wish.seed);
     for strike in strikes {
         run.until(|told| told.confirmed >= strike.at).await?;
@@ -64,15 +67,14 @@ pub async fn run(wish: &Wish, dir: &Path) -> Result<Report, String> {
     let settled_after = run.started.elapsed();
     run.field.stop().await?;
     let (stored, problems) = check::check(&run.field, dir).await?;
-    let Run { killed, watch, .. } = run;
-    let (longest, stall) = (watch.told.longest, watch.stall);
     Ok(Report {
         wish: wish.clone(),
-        killed,
         published_after,
         settled_after,
-        longest,
-        stall,
+        longest: run.told.longest,
+        stall: run.stall.longest,
+        store_stall: run.stored.as_ref().map(Stored::longest),
+        killed: run.killed,
         stored,
         problems,
     })
@@ -81,53 +83,43 @@ pub async fn run(wish: &Wish, dir: &Path) -> Result<Report, String> {
 struct Run {
     field: Field,
     events: u64,
-    mode: Mode,
     started: Instant,
-    watch: Watch,
+    told: Told,
+    stall: Stall,
+    stored: Option<Stored>,
     killed: BTreeMap<Victim, usize>,
     /// Who is dead, and until how many events are published.
     down: BTreeMap<Victim, u64>,
 }
 
-/// Progress, and when there was the last.
-struct Watch {
-    told: Told,
-    moved: Instant,
-    stall: Duration,
-}
-
-impl Watch {
-    fn look(&mut self, told: Told) {
-        let waited = self.moved.elapsed();
-        if told.confirmed > self.told.confirmed {
-            self.stall = self.stall.max(waited);
-            self.moved = Instant::now();
-        } else if told.published == told.confirmed {
-            self.moved = Instant::now();
-        }
-        self.told = told;
-    }
-}
-
 impl Run {
-    fn new(wish: &Wish, field: Field) -> Self {
-        let now = Instant::now();
+    fn new(field: Field) -> Self {
         Self {
             events: field.events(),
-            field,
-            mode: wish.mode,
-            started: now,
-            watch: Watch { told: Told::default(), moved: now, stall: Duration::ZERO },
+            started: Instant::now(),
+            told: Told::default(),
+            stall: Stall::new(),
+            stored: field.engine.as_ref().map(Stored::watch),
             killed: BTreeMap::new(),
             down: BTreeMap::new(),
+            field,
         }
+    }
+
+    fn look(&mut self) -> Told {
+        let told = self.field.told();
+        self.stall.look(told.confirmed, told.published);
+        if let Some(stored) = &self.stored {
+            stored.expect(told.confirmed);
+        }
+        self.told = told;
+        told
     }
 
     /// Waits for progress, and brings back who has been dead for long enough.
     async fn until(&mut self, reached: impl Fn(&Told) -> bool) -> Result<(), String> {
         loop {
-            let told = self.field.told();
-            self.watch.look(told);
+            let told = self.look();
             if reached(&told) {
                 return Ok(());
             }
@@ -140,7 +132,7 @@ impl Run {
             for victim in due {
                 self.revive(victim).await?;
             }
-            if self.watch.moved.elapsed() > PATIENCE {
+            if self.stall.lasting() > PATIENCE {
                 return Err(format!("nothing has left the spools for {PATIENCE:?}: {told:?}"));
             }
             sleep(LOOK_EVERY).await;
@@ -153,7 +145,7 @@ impl Run {
         }
         self.field.kill(strike.victim).await?;
         *self.killed.entry(strike.victim).or_default() += 1;
-        self.down.insert(strike.victim, self.watch.told.published + strike.pause);
+        self.down.insert(strike.victim, self.told.published + strike.pause);
         if strike.pause == 0 { self.revive(strike.victim).await } else { Ok(()) }
     }
 
@@ -164,7 +156,7 @@ impl Run {
 
     /// Waits until nothing waits on the bus, to come for the first time or again.
     async fn settled(&mut self) -> Result<(), String> {
-        let Some(bus) = self.field.bus.as_ref().filter(|_| self.mode != Mode::Embedded) else {
+        let Some(bus) = &self.field.bus else {
             return Ok(());
         };
         let (mut waiting, mut moved) = (None, Instant::now());

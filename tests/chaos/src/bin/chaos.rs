@@ -7,7 +7,7 @@
 )]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use signalbox_chaos::{Ledger, Mode, Publishing, Report, Wish, parts, run};
+use signalbox_chaos::{Ledger, Mode, Publishing, Wish, parts, run, table};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Debug, Parser)]
@@ -32,23 +32,17 @@ enum Command {
         #[command(flatten)]
         publisher: PublisherArgs,
     },
-    /// An ingester.
-    Ingest {
-        #[arg(long, value_delimiter = ',', required = true)]
-        nats: Vec<String>,
-        #[arg(long)]
-        engine: String,
-    },
 }
 
 #[derive(Debug, Args)]
 struct RunArgs {
-    #[arg(long)]
-    mode: Way,
-    /// Events in all.
+    /// How, one after the other.
+    #[arg(long, value_delimiter = ',', default_value = "nats,cluster,embedded")]
+    mode: Vec<Way>,
+    /// Events in all, a fifth of it in a cluster.
     #[arg(long, default_value_t = 1_000_000)]
     events: u64,
-    /// Kills in all.
+    /// Kills in all, a fifth of it in a cluster.
     #[arg(long, default_value_t = 20)]
     kills: usize,
     /// Requests a second in all.
@@ -70,6 +64,25 @@ enum Way {
     Nats,
     Cluster,
     Embedded,
+}
+
+impl RunArgs {
+    fn wish(&self, way: Way) -> Result<Wish, String> {
+        let (mode, share) = match way {
+            Way::Nats => (Mode::Nats, 1),
+            Way::Cluster => (Mode::Cluster, 5),
+            Way::Embedded => (Mode::Embedded, 1),
+        };
+        Ok(Wish {
+            mode,
+            events: self.events / share,
+            kills: self.kills / usize::try_from(share).unwrap_or(1),
+            rate: self.rate,
+            seed: self.seed,
+            store_dies: self.store_dies,
+            program: std::env::current_exe().map_err(|error| error.to_string())?,
+        })
+    }
 }
 
 #[derive(Debug, Args)]
@@ -101,7 +114,6 @@ async fn main() -> ExitCode {
         Command::Run(args) => whole(args).await,
         Command::Publish { publisher, nats } => parts::publisher(publisher.into(), &nats).await,
         Command::Embed { publisher } => parts::embedded(publisher.into()).await,
-        Command::Ingest { nats, engine } => parts::ingest(&nats, &engine).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -113,40 +125,19 @@ async fn main() -> ExitCode {
 }
 
 async fn whole(args: RunArgs) -> Result<(), String> {
-    let temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let dir = args.dir.clone().unwrap_or_else(|| temporary.path().to_owned());
-    let mode = match args.mode {
-        Way::Nats => Mode::Nats,
-        Way::Cluster => Mode::Cluster,
-        Way::Embedded => Mode::Embedded,
-    };
-    let RunArgs { events, kills, rate, seed, store_dies, .. } = args;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let wish = Wish { mode, events, kills, rate, seed, store_dies, program };
-    let report = run(&wish, &dir).await?;
-    print(&report);
-    match report.problems.is_empty() {
-        true => Ok(()),
-        false => Err("accounts were lost, or counted more than once".to_owned()),
+    let mut reports = Vec::new();
+    for way in &args.mode {
+        let wish = args.wish(*way)?;
+        let temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let dir = args
+            .dir
+            .as_ref()
+            .map_or_else(|| temporary.path().to_owned(), |dir| dir.join(wish.mode.to_string()));
+        let report = run(&wish, &dir).await.map_err(|problem| format!("{}: {problem}", wish.mode))?;
+        report.problems.iter().for_each(|problem| eprintln!("{}: {problem}", wish.mode));
+        reports.push(report);
     }
-}
-
-fn print(report: &Report) {
-    let Wish { mode, events, rate, seed, .. } = &report.wish;
-    println!("{mode:?}: {events} events at {rate} a second, seed {seed}");
-    let killed: Vec<String> =
-        report.killed.iter().map(|(victim, times)| format!("{victim} {times}×")).collect();
-    println!("  killed: {}", killed.join(", "));
-    println!(
-        "  all published after {:.1?}, all stored and settled after {:.1?}",
-        report.published_after, report.settled_after
-    );
-    println!(
-        "  longest wait of a request {:.1?}, longest stall of the bus {:.1?}",
-        report.longest, report.stall
-    );
-    println!("  stored: {}", report.stored);
-    for problem in &report.problems {
-        println!("  WRONG: {problem}");
-    }
+    println!("Requests come at {} a second, seed {}.\n\n{}", args.rate, args.seed, table(&reports));
+    let exact = reports.iter().all(|report| report.problems.is_empty());
+    exact.then_some(()).ok_or_else(|| "requests were lost, or counted more than once".to_owned())
 }

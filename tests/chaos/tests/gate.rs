@@ -1,0 +1,31 @@
+//! The small runs. `make chaos` makes the large ones.
+
+use signalbox_chaos::{Mode, Report, Wish, run};
+
+async fn report(mode: Mode) -> Result<Report, String> {
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let wish = Wish {
+        mode,
+        events: 20_000,
+        kills: 4,
+        rate: 8_000,
+        seed: 5,
+        store_dies: false,
+        program: env!("CARGO_BIN_EXE_chaos").into(),
+    };
+    run(&wish, dir.path()).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_request_counts_once_whoever_between_it_and_the_store_is_killed() {
+    let report = report(Mode::Nats).await.unwrap();
+    assert_eq!(report.problems, [] as [&str; 0], "killed: {:?}", report.killed);
+    assert_eq!(report.killed.values().sum::<usize>(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_request_counts_once_when_the_one_process_is_killed() {
+    let report = report(Mode::Embedded).await.unwrap();
+    assert_eq!(report.problems, [] as [&str; 0], "killed: {:?}", report.killed);
+    assert_eq!(report.killed.values().sum::<usize>(), 4);
+}
