@@ -45,7 +45,9 @@ impl State {
         let mut all = AWAY.lock().unwrap_or_else(PoisonError::into_inner);
         let peer = self.address;
         match away {
-            true if all.insert(peer) => tracing::warn!(%peer, "a peer does not answer; it is left alone until it does"),
+            true if all.insert(peer) => {
+                tracing::warn!(%peer, "a peer does not answer; it is left alone until it does");
+            }
             false if all.remove(&peer) => tracing::info!(%peer, "a peer answers again"),
             _ => {}
         }
