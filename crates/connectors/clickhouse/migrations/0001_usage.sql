@@ -83,7 +83,7 @@ CREATE TABLE IF NOT EXISTS usage_events /*cluster*/ (
         answer_tokens UInt64
     ),
     -- The whole account, an encoded signalbox.v1.UsageEvent.
-    event String CODEC(ZSTD(3))
+    event String CODEC(ZSTD)
 )
 ENGINE = /*replicated*/MergeTree
 PARTITION BY toYYYYMM(counted_at)
@@ -184,8 +184,8 @@ CREATE TABLE IF NOT EXISTS usage_hourly /*cluster*/ (
     cost_unknown_requests SimpleAggregateFunction(sum, UInt64),
     saved SimpleAggregateFunction(sum, Decimal(38, 9)),
     saved_unknown_requests SimpleAggregateFunction(sum, UInt64),
-    latency AggregateFunction(quantilesDD(0.01, 0.5, 0.95, 0.99), UInt64),
-    first_token AggregateFunction(quantilesDD(0.01, 0.5, 0.95, 0.99), UInt64)
+    latency AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64),
+    first_token AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64)
 )
 ENGINE = /*replicated*/AggregatingMergeTree
 PARTITION BY toYYYYMM(hour)
@@ -219,8 +219,8 @@ SELECT
     countIf(e.cost_unknown) AS cost_unknown_requests,
     sum(e.saved) AS saved,
     countIf(e.saved_unknown) AS saved_unknown_requests,
-    quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
-    quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
 FROM usage_events AS e
 GROUP BY
     hour, tenant_id, key_id, scene, task_type, locale, vendor, model, lane, operation, outcome, cache_outcome,
@@ -258,8 +258,8 @@ CREATE TABLE IF NOT EXISTS usage_daily /*cluster*/ (
     cost_unknown_requests SimpleAggregateFunction(sum, UInt64),
     saved SimpleAggregateFunction(sum, Decimal(38, 9)),
     saved_unknown_requests SimpleAggregateFunction(sum, UInt64),
-    latency AggregateFunction(quantilesDD(0.01, 0.5, 0.95, 0.99), UInt64),
-    first_token AggregateFunction(quantilesDD(0.01, 0.5, 0.95, 0.99), UInt64)
+    latency AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64),
+    first_token AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64)
 )
 ENGINE = /*replicated*/AggregatingMergeTree
 PARTITION BY toYear(day)
@@ -293,8 +293,8 @@ SELECT
     countIf(e.cost_unknown) AS cost_unknown_requests,
     sum(e.saved) AS saved,
     countIf(e.saved_unknown) AS saved_unknown_requests,
-    quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
-    quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
 FROM usage_events AS e
 GROUP BY
     day, tenant_id, key_id, scene, task_type, locale, vendor, model, lane, operation, outcome, cache_outcome,
@@ -332,8 +332,8 @@ CREATE TABLE IF NOT EXISTS usage_monthly /*cluster*/ (
     cost_unknown_requests SimpleAggregateFunction(sum, UInt64),
     saved SimpleAggregateFunction(sum, Decimal(38, 9)),
     saved_unknown_requests SimpleAggregateFunction(sum, UInt64),
-    latency AggregateFunction(quantilesDD(0.01, 0.5, 0.95, 0.99), UInt64),
-    first_token AggregateFunction(quantilesDD(0.01, 0.5, 0.95, 0.99), UInt64)
+    latency AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64),
+    first_token AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64)
 )
 ENGINE = /*replicated*/AggregatingMergeTree
 PARTITION BY toYear(month)
@@ -367,8 +367,8 @@ SELECT
     countIf(e.cost_unknown) AS cost_unknown_requests,
     sum(e.saved) AS saved,
     countIf(e.saved_unknown) AS saved_unknown_requests,
-    quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
-    quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
 FROM usage_events AS e
 GROUP BY
     month, tenant_id, key_id, scene, task_type, locale, vendor, model, lane, operation, outcome, cache_outcome,

@@ -29,8 +29,9 @@ pub struct Options {
     /// Name of the cluster whose nodes replicate the tables; none for one server. All ingesters must then write
     /// through one node at a time, for only that one surely knows what was stored a moment ago.
     pub cluster: Option<String>,
-    /// Days that accounts and calls are kept after they count; none for ever. Sums are kept for ever. Files are
-    /// dropped whole, so an account may stay up to a month longer.
+    /// Days that accounts and calls are kept after they count; none for ever. Sums are kept for ever; of
+    /// windows that do not begin and end with whole hours, the edges are summed from accounts and go with them. Files
+    /// are dropped whole, so an account may stay up to a month longer.
     pub retention_days: Option<u32>,
     /// How long after it was said a month is closed: longer than an insert takes, for one that has begun before may
     /// still add to it.

@@ -1,15 +1,16 @@
-//! A month, in slices: the server sorts one at a time, and nobody holds the month.
+//! A month, in slices: the server sorts one at a time and sends it as it is read, so that nobody holds the month.
 
 use crate::{
+    failure::failure,
     limits::{self, bounded, seconds},
     months::Closings,
     requests::Account,
     time,
 };
-use clickhouse::{Client, Row};
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use clickhouse::{Client, Row, query::RowCursor};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use serde::Deserialize;
-use signalbox_ports::usage_store::{Export, Exported, StoreFailure};
+use signalbox_ports::usage_store::{Counted, Export, Exported, StoreFailure};
 use std::time::SystemTime;
 
 /// A slice ends with the minute that fills it.
@@ -32,14 +33,8 @@ pub(crate) async fn export(
     let counts = counts(client, asked).await?;
     let total = counts.iter().map(|count| count.accounts).sum();
     let (client, tenant) = (client.clone(), asked.tenant_id.clone());
-    let slices = stream::iter(slices(&counts, end));
-    let events = slices
-        .then(move |slice| {
-            let (client, tenant) = (client.clone(), tenant.clone());
-            async move { accounts(&client, &tenant, slice).await }
-        })
-        .map_ok(|accounts| stream::iter(accounts.into_iter().map(Account::counted)))
-        .try_flatten();
+    let slices = stream::iter(slices(&counts, end)).map(Ok);
+    let events = slices.map_ok(move |slice| accounts(&client, &tenant, slice)).try_flatten();
     Ok(Exported { closed_at, total, events: events.boxed() })
 }
 
@@ -54,12 +49,24 @@ async fn counts(client: &Client, asked: &Export) -> Result<Vec<Count>, StoreFail
     bounded(limits::SLICE, query.fetch_all()).await
 }
 
-async fn accounts(client: &Client, tenant: &str, slice: (i64, i64)) -> Result<Vec<Account>, StoreFailure> {
+/// The accounts of a slice, in order, as they come.
+fn accounts(
+    client: &Client,
+    tenant: &str,
+    slice: (i64, i64),
+) -> impl Stream<Item = Result<Counted, StoreFailure>> + use<> {
     let sql = format!(
         "SELECT event, counted_at FROM usage_events WHERE {} ORDER BY counted_at, event_id",
         condition(tenant)
     );
-    bounded(limits::SLICE, bind(client.query(&sql), tenant, slice).fetch_all()).await
+    let cursor = bind(client.query(&sql), tenant, slice).fetch::<Account>();
+    let cursor = stream::once(async move { cursor.map_err(|error| failure(&error)) });
+    cursor.map_ok(|cursor| stream::try_unfold(cursor, next)).try_flatten()
+}
+
+async fn next(mut cursor: RowCursor<Account>) -> Result<Option<(Counted, RowCursor<Account>)>, StoreFailure> {
+    let Some(account) = bounded(limits::SLICE, cursor.next()).await? else { return Ok(None) };
+    Ok(Some((account.counted()?, cursor)))
 }
 
 fn condition(tenant: &str) -> String {

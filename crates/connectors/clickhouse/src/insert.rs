@@ -25,7 +25,8 @@ use std::{
     time::SystemTime,
 };
 
-/// Half of the tables' `deduplication_window`: a batch that spans months is more than one block.
+/// Half of the tables' `deduplication_window`: a batch that spans months is more than one block. Replicated ones also
+/// forget after a week.
 const REMEMBERED: u64 = 5000;
 /// Tokens in doubt that are kept. A service retries the batch in hand, so that more than a few are left behind only by
 /// batches that will never come again.
@@ -61,56 +62,61 @@ impl Inserter {
         now: SystemTime,
     ) -> Result<Inserted, StoreFailure> {
         let token = token(batch);
-        let done = self.try_insert(client, batch, &token, now).await;
-        let mut doubtful = self.doubtful();
-        if matches!(done, Err(StoreFailure::Away(_))) {
-            if doubtful.len() >= MOST_DOUBTFUL {
-                doubtful.clear();
-            }
-            doubtful.insert(token);
-        } else {
-            doubtful.remove(&token);
+        // In doubt until it is known to be stored, whatever ends the try: an error, or the caller's patience.
+        let tried_before = !self.put_in_doubt(&token);
+        let done = try_insert(client, batch, &token, tried_before, now).await;
+        if !matches!(done, Err(StoreFailure::Away(_))) {
+            self.doubtful().remove(&token);
         }
         done
     }
 
-    async fn try_insert(
-        &self,
-        client: &Client,
-        batch: &Batch,
-        token: &str,
-        now: SystemTime,
-    ) -> Result<Inserted, StoreFailure> {
-        let stored = lookup(client, &self.suspects(batch, token)).await?;
-        let known = complete(client, &stored, token).await?;
-        let closings = Closings::load(client).await?;
-        let now = time::micros(now);
-        let stored: HashMap<&str, &Stored> = stored.iter().map(|it| (it.event_id.as_str(), it)).collect();
-        let mut rows = Vec::with_capacity(batch.events.len());
-        for event in &batch.events {
-            match stored.get(event.event_id.as_str()) {
-                // Again, to the same place: for the views.
-                Some(own) if own.batch == token && known => rows.push((event, own.counted_at)),
-                Some(_) => {}
-                None => rows.push((event, closings.counted_at(ended_at(event), now))),
-            }
+    /// Whether it was not in doubt already.
+    fn put_in_doubt(&self, token: &str) -> bool {
+        let mut doubtful = self.doubtful();
+        if doubtful.len() >= MOST_DOUBTFUL {
+            doubtful.clear();
         }
-        write(client, token, &rows).await?;
-        let repeated = batch.events.iter().filter(|it| stored.contains_key(it.event_id.as_str())).count();
-        Ok(Inserted { stored: batch.events.len() - repeated, repeated })
-    }
-
-    fn suspects<'a>(&self, batch: &'a Batch, token: &str) -> Vec<&'a UsageEvent> {
-        if self.doubtful().contains(token) {
-            return batch.events.iter().collect();
-        }
-        let suspects: HashSet<&str> = batch.suspects.iter().map(String::as_str).collect();
-        batch.events.iter().filter(|event| suspects.contains(event.event_id.as_str())).collect()
+        doubtful.insert(token.to_owned())
     }
 
     fn doubtful(&self) -> MutexGuard<'_, HashSet<String>> {
         self.doubtful.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+async fn try_insert(
+    client: &Client,
+    batch: &Batch,
+    token: &str,
+    tried_before: bool,
+    now: SystemTime,
+) -> Result<Inserted, StoreFailure> {
+    let stored = lookup(client, &suspects(batch, tried_before)).await?;
+    let known = complete(client, &stored, token).await?;
+    let closings = Closings::load(client).await?;
+    let now = time::micros(now);
+    let stored: HashMap<&str, &Stored> = stored.iter().map(|it| (it.event_id.as_str(), it)).collect();
+    let mut rows = Vec::with_capacity(batch.events.len());
+    for event in &batch.events {
+        match stored.get(event.event_id.as_str()) {
+            // Again, to the same place: for the views.
+            Some(own) if own.batch == token && known => rows.push((event, own.counted_at)),
+            Some(_) => {}
+            None => rows.push((event, closings.counted_at(ended_at(event), now))),
+        }
+    }
+    write(client, token, &rows).await?;
+    let repeated = batch.events.iter().filter(|it| stored.contains_key(it.event_id.as_str())).count();
+    Ok(Inserted { stored: batch.events.len() - repeated, repeated })
+}
+
+/// Those that may be stored. Of a batch that was tried before, all: that try may have stored them, and a late one counts
+/// when it was stored first.
+fn suspects(batch: &Batch, tried_before: bool) -> Vec<&UsageEvent> {
+    let suspects: HashSet<&str> = batch.suspects.iter().map(String::as_str).collect();
+    let suspected = |event: &&UsageEvent| tried_before || suspects.contains(event.event_id.as_str());
+    batch.events.iter().filter(suspected).collect()
 }
 
 /// The batch's token with its content, as one short text: numbers of a stream begin anew when it is made anew, and
@@ -157,7 +163,7 @@ async fn complete(client: &Client, stored: &[Stored], own: &str) -> Result<bool,
     }
     let mut own_is_remembered = true;
     for (batch, since) in batches {
-        let remembered = batches_since(client, since).await? < REMEMBERED;
+        let remembered = is_remembered(client, since).await?;
         if batch == own {
             own_is_remembered = remembered;
         } else if remembered {
@@ -170,10 +176,12 @@ async fn complete(client: &Client, stored: &[Stored], own: &str) -> Result<bool,
     Ok(own_is_remembered)
 }
 
-async fn batches_since(client: &Client, since: u32) -> Result<u64, StoreFailure> {
-    let sql =
-        "SELECT uniqExact(batch) FROM usage_events WHERE inserted_at >= toDateTime({since:UInt32}, 'UTC')";
-    bounded(limits::LOOKUP, client.query(sql).param("since", since).fetch_one()).await
+/// Whether the server still knows the token of a batch that was inserted then.
+async fn is_remembered(client: &Client, since: u32) -> Result<bool, StoreFailure> {
+    let sql = "SELECT uniqExact(batch) < {most:UInt64} AND toDateTime({since:UInt32}, 'UTC') > now() - toIntervalDay(6)
+        FROM usage_events WHERE inserted_at >= toDateTime({since:UInt32}, 'UTC')";
+    let query = client.query(sql).param("most", REMEMBERED).param("since", since);
+    Ok(bounded(limits::LOOKUP, query.fetch_one::<u8>()).await? == 1)
 }
 
 async fn insert_again(client: &Client, batch: &str, since: u32) -> Result<(), StoreFailure> {

@@ -8,6 +8,7 @@ use crate::{
 };
 use bytes::Bytes;
 use clickhouse::{Client, Row};
+use futures_util::future::try_join;
 use serde::Deserialize;
 use signalbox_ports::usage_store::{Counted, Page, Requests, StoreFailure};
 
@@ -50,8 +51,8 @@ pub(crate) async fn requests(client: &Client, asked: &Requests) -> Result<Page<C
     if let Some((when, event_id)) = &asked.after {
         query = query.param("when", time::micros(*when)).param("after", event_id);
     }
-    let newest = newest(client).await?;
-    let (mut accounts, rows_read) = bounded(limits::QUERY, read::<Account>(query)).await?;
+    let answer = bounded(limits::QUERY, read::<Account>(query));
+    let ((mut accounts, rows_read), newest) = try_join(answer, newest(client)).await?;
     let more = accounts.len() > asked.limit;
     accounts.truncate(asked.limit);
     let rows: Result<Vec<Counted>, StoreFailure> = accounts.into_iter().map(Account::counted).collect();

@@ -31,6 +31,11 @@ impl ClickHouseEngine {
         self.process.ready().get("url").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
+    /// Its process.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.pid()
+    }
+
     /// Ends it at once (SIGKILL). What it has stored stays.
     pub async fn kill(&mut self) {
         self.process.kill().await;

@@ -84,6 +84,11 @@ impl Process {
         &self.ready
     }
 
+    /// Its number, while it runs.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// What it has written to standard error.
     pub(crate) fn log(&self) -> String {
         self.log.text()

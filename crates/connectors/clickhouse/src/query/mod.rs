@@ -11,6 +11,7 @@ use crate::{
     time,
 };
 use clickhouse::{Client, Row};
+use futures_util::future::try_join;
 use serde::Deserialize;
 use signalbox_api::v1::{Cost, LatencySummary, TokenUsage, UsageRow};
 use signalbox_ports::{
@@ -49,16 +50,16 @@ struct Sums {
 pub(crate) async fn query(client: &Client, query: &Query) -> Result<Page<UsageRow>, StoreFailure> {
     let conditions = Conditions::of(&query.filter);
     let statement = sums::statement(query, &conditions);
-    let newest = newest(client).await?;
     if statement.times.is_empty() {
-        return Ok(Page { rows: Vec::new(), more: false, rows_read: 0, newest });
+        return Ok(Page { rows: Vec::new(), more: false, rows_read: 0, newest: newest(client).await? });
     }
     let mut asked = conditions.bind(client.query(&statement.sql));
     for (name, time) in &statement.times {
         asked = asked.param(name, time);
     }
     let asked = asked.param("limit", query.limit + 1).param("offset", query.offset);
-    let (mut sums, rows_read) = bounded(limits::QUERY, read::<Sums>(asked)).await?;
+    let answer = bounded(limits::QUERY, read::<Sums>(asked));
+    let ((mut sums, rows_read), newest) = try_join(answer, newest(client)).await?;
     let more = sums.len() > query.limit;
     sums.truncate(query.limit);
     let rows = sums.into_iter().map(|sums| row(sums, query.window.start)).collect();

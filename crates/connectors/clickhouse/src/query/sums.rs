@@ -29,13 +29,13 @@ const SUMS: [(&str, &str, &str); 19] = [
     ("saved_unknown_requests", "countIf(saved_unknown)", "sum"),
     (
         "latency",
-        "quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(latency_us, latency_us > 0)",
-        "quantilesDDMerge(0.01, 0.5, 0.95, 0.99)",
+        "quantilesBFloat16StateIf(0.5, 0.95, 0.99)(latency_us, latency_us > 0)",
+        "quantilesBFloat16Merge(0.5, 0.95, 0.99)",
     ),
     (
         "first_token",
-        "quantilesDDStateIf(0.01, 0.5, 0.95, 0.99)(first_token_us, first_token_us > 0)",
-        "quantilesDDMerge(0.01, 0.5, 0.95, 0.99)",
+        "quantilesBFloat16StateIf(0.5, 0.95, 0.99)(first_token_us, first_token_us > 0)",
+        "quantilesBFloat16Merge(0.5, 0.95, 0.99)",
     ),
 ];
 

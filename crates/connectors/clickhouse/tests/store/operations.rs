@@ -1,8 +1,6 @@
 //! What operators meet: wrong passwords, servers that stand still, upgrades, retention.
 
-mod engine;
-
-use engine::{assert_holds, batch, client, clock, migrated, options};
+use crate::engine::{assert_holds, batch, client, clock, migrated, options};
 use signalbox_api::v1::{UsageEvent, UsageFilter, query_usage_request::Interval};
 use signalbox_clickhouse::{ClickHouseStore, Options};
 use signalbox_contracts::events;
@@ -63,12 +61,12 @@ async fn tables_of_version_1_are_brought_to_this_programs_version_with_what_they
     let engine = ClickHouseEngine::start().await;
     let client = client(&engine);
     client.clone().with_database("default").query("CREATE DATABASE usage").execute().await.unwrap();
-    let first = include_str!("../migrations/0001_usage.sql");
+    let first = include_str!("../../migrations/0001_usage.sql");
     let code: Vec<&str> = first.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
     for statement in code.join("\n").split(';').filter(|statement| !statement.trim().is_empty()) {
         client.query_raw(statement).execute().await.unwrap();
     }
-    let store = engine::store(&engine, clock());
+    let store = crate::engine::store(&engine, clock());
     let events = some(60);
     store.insert(&batch("1-40", &events[..40], &[])).await.unwrap();
     store.migrate().await.unwrap();
@@ -83,7 +81,7 @@ async fn tables_of_version_1_are_brought_to_this_programs_version_with_what_they
 #[tokio::test]
 async fn ten_processes_may_migrate_at_once() {
     let engine = ClickHouseEngine::start().await;
-    let stores: Vec<_> = (0..10).map(|_| engine::store(&engine, clock())).collect();
+    let stores: Vec<_> = (0..10).map(|_| crate::engine::store(&engine, clock())).collect();
     for migrated in futures_util::future::join_all(stores.iter().map(UsageStore::migrate)).await {
         migrated.unwrap();
     }

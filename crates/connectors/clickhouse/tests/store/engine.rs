@@ -1,8 +1,5 @@
 //! A store on an engine of its own.
 
-// Each test binary uses some of this.
-#![allow(dead_code, reason = "each test binary uses some of it")]
-
 use clickhouse::{Client, Row};
 use serde::Deserialize;
 use signalbox_api::v1::UsageEvent;

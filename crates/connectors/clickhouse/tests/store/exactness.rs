@@ -1,8 +1,6 @@
 //! Every event once, in rows and in sums, whoever dies when.
 
-mod engine;
-
-use engine::{assert_holds, batch, client, clock, migrated, store};
+use crate::engine::{assert_holds, batch, client, clock, migrated, store};
 use futures_util::future::join_all;
 use signalbox_api::v1::UsageEvent;
 use signalbox_contracts::events;
@@ -101,7 +99,7 @@ async fn sums_that_lack_a_batch_get_it_when_its_events_come_again_in_other_batch
     mend_daily_sums(&engine, &view).await;
 
     // Another process gets them, mixed with new ones.
-    let store = engine::store(&engine, clock());
+    let store = crate::engine::store(&engine, clock());
     let inserted = store.insert(&batch("30-80", &events[30..80], &events[30..60])).await.unwrap();
     assert_eq!(inserted, Inserted { stored: 20, repeated: 30 });
     let inserted = store.insert(&batch("0-100", &events, &events[..80])).await.unwrap();

@@ -1,7 +1,5 @@
 //! The contract of every usage store, against ClickHouse's engine.
 
-mod engine;
-
 use signalbox_contracts::usage_store::Fresh;
 use signalbox_kit::Clock;
 use signalbox_testkit::ClickHouseEngine;
@@ -9,7 +7,7 @@ use std::sync::Arc;
 
 async fn fresh(clock: Arc<dyn Clock>) -> Fresh {
     let engine = ClickHouseEngine::start().await;
-    let store = Arc::new(engine::store(&engine, clock));
+    let store = Arc::new(crate::engine::store(&engine, clock));
     Fresh { store, keep: Box::new(engine) }
 }
 
