@@ -1,6 +1,7 @@
 //! Events as a newsroom would make them: made quickly, by the million, and always the same ones.
 
 use crate::{calendar, random::Random};
+use proptest::prelude::*;
 use signalbox_api::v1::{
     Attempt, BudgetEffect, CacheEffect, Candidate, Cost, Decision, FinishReason, Lane, TokenUsage,
     UsageAttempt, UsageCharge, UsageEvent, attempt::Cause, budget_effect, cache_effect, token_usage::Source,
@@ -41,6 +42,14 @@ pub fn events(seed: u64, count: u64) -> impl Iterator<Item = UsageEvent> + Send 
     let (start, end) = (calendar::at(2026, 3, 1, 0, 0), calendar::at(2026, 4, 1, 0, 0));
     let all = Events { seed, count, start, span: end.duration_since(start).unwrap() };
     (0..count).map(move |number| all.event(number))
+}
+
+/// Any event of a week of March 2026, for property tests.
+pub fn any_event() -> impl Strategy<Value = UsageEvent> {
+    let (count, span) = (10_000, Duration::from_secs(7 * 86_400));
+    (any::<u64>(), 0..count).prop_map(move |(seed, number)| {
+        Events { seed, count, start: calendar::at(2026, 3, 2, 0, 0), span }.event(number)
+    })
 }
 
 impl Events {

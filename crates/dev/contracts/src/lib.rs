@@ -21,4 +21,4 @@ mod random;
 pub mod usage_store;
 
 pub use clock::SetClock;
-pub use events::{Events, events};
+pub use events::{Events, any_event, events};
