@@ -363,11 +363,10 @@ async fn what_is_sent_is_accounted_for(topology: Topology) {
     assert_eq!(ids.len(), SENT);
     let whole = |event: &&UsageEvent| event.outcome() == Outcome::Succeeded;
     assert!(events.iter().filter(whole).count() >= SENT / 2);
-    // The adapters, who count for themselves, agree on whatever was not given up.
+    // The adapters, who count for themselves, have seen at least as much of those that were not given up.
     let spent: i64 = events.iter().filter(whole).map(|event| event.cost.as_ref().unwrap().nano_eur).sum();
-    let all: i64 = events.iter().map(|event| event.cost.as_ref().unwrap().nano_eur).sum();
     let counted = world.signalbox.metrics().await.sum("signalbox_cost_nano_eur_total", &[]) as i64;
-    assert!(spent <= counted && (counted - all).abs() * 50 <= all, "{spent} <= {counted}, about {all}");
+    assert!(spent > 0 && spent <= counted, "{spent} <= {counted}");
 }
 
 async fn heartbeats_are_accounted_for_where_they_are_made(topology: Topology) {
@@ -414,7 +413,7 @@ async fn a_router_that_cannot_account_for_a_request_refuses_it() {
     assert!(pin!(many.filter_map(|refused| async { refused })).next().await.is_some());
     let few = stream::iter(4000..5000).then(ask_once);
     let refused = pin!(few.filter_map(|refused| async { refused })).next().await;
-    let refusal = Refusal::from(refused.expect("the log becomes full"));
+    let refusal = Refusal::from(refused.unwrap());
     assert_eq!((refusal.code, refusal.reason), (Code::Unavailable, "UNAVAILABLE"), "{refusal:?}");
     assert!(refusal.message.contains("usage log is full"), "{refusal:?}");
     let calls = world.calls(Vendor::Openai).len();

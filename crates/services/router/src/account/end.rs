@@ -4,6 +4,7 @@ use super::{
     Account, Call,
     call::{may_have_cost, nothing},
     fail,
+    totals::add_attempt,
 };
 use signalbox_api::{
     convert,
@@ -17,15 +18,12 @@ use tonic::Status;
 
 impl Account {
     /// A call failed. The adapter's account of it is in the status, where it got that far. An adapter that stays away is
-    /// told once, however often it was asked.
+    /// told once, however often it was asked, with all that this may have cost.
     pub(crate) fn failed(&mut self, model: &ModelRef, failure: &Failure, status: &Status) {
         let Some(call) = self.take_call(model) else { return };
         let reason = failure.reason;
         self.last_failure = reason.name();
         let lost = hop::was_under_way(status);
-        if reason == ErrorReason::Unavailable && !lost && self.is_told(model) {
-            return;
-        }
         let mut ended = self.ended(&call);
         fail(&mut ended, reason.name(), &failure.message);
         match status::detail::<v1::CallFailure>(status) {
@@ -36,15 +34,10 @@ impl Account {
             }
             None => self.price(&mut ended, &call, nothing()),
         }
-        self.event.attempts.push(ended);
-    }
-
-    /// Whether the last attempt was the same loss.
-    fn is_told(&self, model: &ModelRef) -> bool {
-        self.attempts().next_back().is_some_and(|last| {
-            last.error_reason == ErrorReason::Unavailable.name()
-                && (&*last.vendor, &*last.model) == (&*model.vendor, &*model.model)
-        })
+        match self.event.attempts.last_mut() {
+            Some(last) if is_same_loss(last, &ended) => add_attempt(last, &ended),
+            _ => self.event.attempts.push(ended),
+        }
     }
 
     /// A call was given up for another that ran beside it. Its adapter accounts for what it used, but can tell nobody any
@@ -141,6 +134,14 @@ impl Account {
         let day = Day::of(self.began + self.elapsed());
         convert::cost_to_proto(prices.cost(model, usage, self.lane, day), prices.price_version())
     }
+}
+
+/// Whether an adapter stays away.
+fn is_same_loss(last: &v1::UsageAttempt, ended: &v1::UsageAttempt) -> bool {
+    let (Some(last), Some(ended)) = (&last.attempt, &ended.attempt) else { return false };
+    let unavailable = ErrorReason::Unavailable.name();
+    (&*last.error_reason, &*ended.error_reason) == (unavailable, unavailable)
+        && (&last.vendor, &last.model) == (&ended.vendor, &ended.model)
 }
 
 /// What the adapter says of a call that answered.

@@ -19,6 +19,17 @@ impl Account {
     }
 }
 
+/// Adds what one attempt used and cost to another.
+pub(super) fn add_attempt(to: &mut UsageAttempt, more: &UsageAttempt) {
+    let (Some(to), Some(more)) = (&mut to.attempt, &more.attempt) else { return };
+    let mut usage = to.usage.unwrap_or_else(nothing);
+    add_usage(&mut usage, &more.usage.unwrap_or_default());
+    to.usage = Some(usage);
+    if let Some(cost) = &more.cost {
+        add_cost(to.cost.get_or_insert_default(), cost);
+    }
+}
+
 fn add_usage(total: &mut TokenUsage, usage: &TokenUsage) {
     let add = |to: &mut u64, tokens: u64| *to = to.saturating_add(tokens);
     add(&mut total.input_tokens, usage.input_tokens);

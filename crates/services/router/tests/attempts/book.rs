@@ -66,7 +66,7 @@ impl UsageLog for Book {
     }
 
     fn close(&self, account: OpenAccount, event: &UsageEvent) {
-        let drafts = self.0.drafts.lock().unwrap().remove(&account.0).expect("it is closed once");
+        let drafts = self.0.drafts.lock().unwrap().remove(&account.0).unwrap();
         assert!(drafts.iter().all(|draft| draft.event_id == event.event_id));
         self.0.closed.lock().unwrap().push(event.clone());
     }
