@@ -2,7 +2,8 @@
 
 use crate::{Nats, StreamOptions, stream::ensure, subjects::ALERTS};
 use async_nats::jetstream::message::PublishMessage;
-use signalbox_ports::BusAway;
+use prost::Message as _;
+use signalbox_ports::{AlertBus, AlertNews, BusAway};
 use std::time::Duration;
 
 /// How long the servers may take to answer.
@@ -22,10 +23,32 @@ impl Nats {
     ) -> Result<bool, BusAway> {
         let context = self.jetstream(PATIENCE, 1);
         let away = |error: String| BusAway(error);
-        ensure(&context, &options.alerts(), options).await.map_err(|error| away(error.to_string()))?;
+        let made = Box::pin(ensure(&context, &options.alerts(), options)).await;
+        made.map_err(|error| away(error.to_string()))?;
         let message = PublishMessage::build().payload(payload.into()).message_id(id);
         let sending = context.send_publish(ALERTS, message).await;
         let ack = sending.map_err(|error| away(error.to_string()))?.await;
         ack.map(|ack| !ack.duplicate).map_err(|error| away(error.to_string()))
+    }
+}
+
+/// Where the processes of a cluster tell alerts, each as a `signalbox.v1.Alert` in protobuf.
+#[derive(Debug)]
+pub struct NatsAlerts {
+    nats: Nats,
+    options: StreamOptions,
+}
+
+impl NatsAlerts {
+    /// On this connection.
+    pub fn new(nats: Nats, options: StreamOptions) -> Self {
+        Self { nats, options }
+    }
+}
+
+#[async_trait::async_trait]
+impl AlertBus for NatsAlerts {
+    async fn publish(&self, news: &AlertNews) -> Result<bool, BusAway> {
+        self.nats.publish_alert(&self.options, &news.id, news.alert.encode_to_vec()).await
     }
 }

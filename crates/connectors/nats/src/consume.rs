@@ -1,23 +1,34 @@
 //! From the stream to an ingester: the `cost-ingest` consumer, which all ingesters share.
 //!
-//! Acknowledgements are sent in bulk and not confirmed one by one: one that is lost only means that the message comes
-//! again, marked so, and is found in the store. Messages are asked for when they are received for, never ahead, so that
-//! one ingester does not sit on what another could store.
+//! Messages are asked for when they are received for, never ahead, so that one ingester does not sit on what another
+//! could store. Acknowledgements are sent in bulk and not confirmed: one that is lost only means that the message comes
+//! again, marked so, and is found in the store. That a message is still wanted is confirmed, for whoever cannot be sure of
+//! that must not go on storing it.
 
+mod epoch;
 mod held;
+mod kept;
 mod place;
 mod pull;
-mod twice;
 
-use crate::{Nats, StreamError, StreamOptions, metrics, stream::ensure, subjects::AGAIN};
-use async_nats::jetstream::Context;
+use crate::{
+    Nats, StreamError, StreamOptions, metrics,
+    stream::ensure,
+    subjects::{AGAIN, USAGE_STREAM},
+};
+use async_nats::{Request, Subject, jetstream::Context};
 use bytes::Bytes;
+use epoch::{Epoch, Memory, NOTE};
 use held::Held;
+use kept::{Kept, Waiting};
 use pull::{Pulled, Puller};
+use signalbox_kit::{Clock, SystemClock};
 use signalbox_ports::{BusAway, Delivery, HOLD, UsageBus};
-use std::time::Duration;
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use tokio::time::{Instant, sleep, timeout};
-use twice::Twice;
 
 /// How long the servers may take to answer.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -34,13 +45,16 @@ pub struct ConsumerOptions {
     pub streams: StreamOptions,
     /// Most messages that all ingesters together may have received and not acknowledged: some batches for each.
     pub max_ack_pending: usize,
-    /// How long a message is an ingester's own.
+    /// How long a message is an ingester's own, from when it was received or last extended.
     pub ack_wait: Duration,
+    /// Tells since when servers remember.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Default for ConsumerOptions {
     fn default() -> Self {
-        Self { streams: StreamOptions::default(), max_ack_pending: 100_000, ack_wait: HOLD }
+        let (streams, clock) = (StreamOptions::default(), Arc::new(SystemClock));
+        Self { streams, max_ack_pending: 50_000, ack_wait: HOLD, clock }
     }
 }
 
@@ -52,16 +66,19 @@ pub struct UsageConsumer {
     options: ConsumerOptions,
     puller: Option<Puller>,
     held: Held,
-    twice: Twice,
+    kept: Kept,
+    epoch: Option<Epoch>,
+    /// How many epochs this ingester has seen.
+    epochs: u64,
 }
 
 impl UsageConsumer {
     /// Must be called inside the runtime that is to carry it.
     pub fn new(nats: Nats, options: ConsumerOptions) -> Self {
         let context = nats.jetstream(PATIENCE, 16);
-        let twice = Twice::new(options.streams.duplicate_window);
+        let kept = Kept::new(options.streams.duplicate_window, options.ack_wait);
         let held = Held::default();
-        Self { nats, context, options, puller: None, held, twice }
+        Self { nats, context, options, puller: None, held, kept, epoch: None, epochs: 0 }
     }
 
     /// Makes or checks the streams and the consumer. [`UsageBus::receive`] does so by itself.
@@ -69,79 +86,165 @@ impl UsageConsumer {
     /// # Errors
     /// Somebody has made them otherwise, or the servers do not answer.
     pub async fn prepare(&mut self) -> Result<(), StreamError> {
-        self.puller().await.map(drop)
-    }
-
-    async fn puller(&mut self) -> Result<&mut Puller, StreamError> {
-        let puller = match self.puller.take() {
-            Some(puller) => puller,
-            None => {
-                let streams = &self.options.streams;
-                for wanted in [streams.usage(), streams.dead()] {
-                    ensure(&self.context, &wanted, streams).await?;
-                }
-                Puller::start(&self.nats, &self.context, &self.options).await?
-            }
-        };
-        Ok(self.puller.insert(puller))
+        if self.puller.is_some() {
+            return Ok(());
+        }
+        let streams = &self.options.streams;
+        for wanted in [streams.usage(), streams.dead()] {
+            Box::pin(ensure(&self.context, &wanted, streams)).await?;
+        }
+        self.puller = Some(Box::pin(Puller::start(&self.nats, &self.context, &self.options)).await?);
+        // What comes from here on need not be doubted.
+        let away = |away: BusAway| StreamError::Away { stream: USAGE_STREAM.to_owned(), error: away.0 };
+        self.epoch().await.map(drop).map_err(away)
     }
 
     async fn pull(&mut self, most: usize, end: Instant) -> Result<Pulled, BusAway> {
-        if !self.nats.is_connected() {
-            return Err(BusAway("NATS is not connected".to_owned()));
-        }
-        let puller = self.puller().await.map_err(|error| BusAway(error.to_string()))?;
+        self.connected()?;
+        self.prepare().await.map_err(|error| BusAway(error.to_string()))?;
+        let Some(puller) = &mut self.puller else { return Err(lost()) };
         let pulled = puller.pull(most, end).await;
-        if pulled.lost {
+        let nothing = pulled.messages.is_empty();
+        if pulled.lost && nothing {
             self.puller = None;
         }
         match pulled.problem {
-            Some(problem) if pulled.messages.is_empty() => Err(BusAway(problem)),
+            Some(problem) if nothing => Err(BusAway(problem)),
             _ => Ok(pulled),
         }
     }
 
     /// Takes what can be taken of messages, and keeps back what must wait.
     async fn take(&mut self, pulled: Pulled) -> Result<Vec<Delivery>, BusAway> {
-        let mut deliveries = Vec::with_capacity(pulled.messages.len());
+        if pulled.messages.is_empty() && self.kept.len() == 0 {
+            return Ok(Vec::new());
+        }
+        // Looked at when the messages are here, so that it is that of the servers that sent them, or a later one.
+        let epoch = self.epoch().await?;
+        self.extend_kept().await;
+        let mut older = self.kept.sequences();
+        older.extend(pulled.messages.iter().take(pulled.late).map(|(_, place)| place.sequence));
+        let waiting = self.hold(&epoch, pulled);
+        self.kept.keep(waiting);
+        let oldest = if self.kept.has_resent() { oldest_waiting(&self.context).await } else { None };
+        let released = self.kept.release(&epoch, self.options.clock.now(), oldest);
+        metrics::held_back(self.kept.len());
+        Ok(self.surely_ours(released, older).await)
+    }
+
+    fn hold(&mut self, epoch: &Epoch, pulled: Pulled) -> Vec<Waiting> {
+        let mut waiting = Vec::with_capacity(pulled.messages.len());
         for (message, place) in pulled.messages {
             let resent = message.headers.as_ref().is_some_and(|headers| headers.get(AGAIN).is_some());
-            self.held.insert(place.sequence, place.reply);
+            self.held.insert(place.sequence, place.reply, self.epochs);
             let delivery = Delivery {
                 sequence: place.sequence,
                 payload: message.payload.into(),
-                again: resent || place.delivered > 1,
+                again: resent || place.delivered > 1 || epoch.doubts(place.sequence),
                 taken_at: place.taken_at,
             };
-            if resent {
-                self.twice.keep(delivery);
-            } else {
-                deliveries.push(delivery);
-            }
+            waiting.push(Waiting { delivery, resent });
         }
-        if !self.twice.is_empty() {
-            let extend = self.twice.take_due(self.options.ack_wait / 3);
-            self.held.touch(&extend);
-            self.send(&extend, &IN_PROGRESS).await?;
-            deliveries.extend(self.twice.release(&self.context).await);
-        }
-        metrics::held_back(self.twice.len());
-        Ok(deliveries)
+        waiting.sort_by_key(|waiting| waiting.delivery.sequence);
+        waiting
     }
 
-    async fn send(&self, sequences: &[u64], what: &Bytes) -> Result<(), BusAway> {
-        if !self.nats.is_connected() {
-            return Err(BusAway("NATS is not connected".to_owned()));
+    /// Whoever receives counts from when it asked, so those that came before are extended now, or left to come again.
+    async fn surely_ours(&mut self, mut released: Vec<Delivery>, mut older: Vec<u64>) -> Vec<Delivery> {
+        older.sort_unstable();
+        let is_older = |delivery: &Delivery| older.binary_search(&delivery.sequence).is_ok();
+        let sequences: Vec<_> = released.iter().filter(|one| is_older(one)).map(|one| one.sequence).collect();
+        if !sequences.is_empty() && self.extend_held(&sequences).await.is_err() {
+            released.retain(|delivery| !is_older(delivery));
         }
+        released
+    }
+
+    async fn extend_kept(&mut self) {
+        let due = self.kept.due();
+        if due.is_empty() {
+            return;
+        }
+        match self.extend_held(&due).await {
+            Ok(()) => self.kept.extended(),
+            Err(_) => self.kept.clear(),
+        }
+    }
+
+    async fn extend_held(&mut self, sequences: &[u64]) -> Result<(), BusAway> {
+        let mut replies = self.held.replies(sequences);
+        let Some(last) = replies.pop() else { return Ok(()) };
+        self.tell(&replies, &IN_PROGRESS).await?;
+        // They are taken in order: an answer to the last one is one to all.
+        let request = Request::new().payload(IN_PROGRESS).timeout(Some(PATIENCE));
+        let confirmed = self.nats.client().send_request(last, request).await;
+        confirmed.map_err(|error| BusAway(error.to_string()))?;
+        self.held.touch(sequences);
+        Ok(())
+    }
+
+    /// The epoch of now. In a cluster only the servers know.
+    async fn epoch(&mut self) -> Result<Epoch, BusAway> {
+        let server = self.nats.client().server_info().server_id;
+        if let Some(epoch) = self.epoch.as_ref().filter(|epoch| epoch.memory.id == server) {
+            return Ok(epoch.clone());
+        }
+        let Some(puller) = &self.puller else { return Err(lost()) };
+        let info = puller.info().await?;
+        let memory = Memory::of(&info, &server);
+        if let Some(epoch) = self.epoch.as_ref().filter(|epoch| epoch.memory == memory) {
+            return Ok(epoch.clone());
+        }
+        let noted = info.config.metadata.get(NOTE).and_then(|note| Epoch::noted(&memory, note));
+        let epoch = match noted {
+            Some(epoch) => epoch,
+            None => self.begin_epoch(puller, memory).await?,
+        };
+        self.epochs += 1;
+        self.kept.clear();
+        Ok(self.epoch.insert(epoch).clone())
+    }
+
+    async fn begin_epoch(&self, puller: &Puller, memory: Memory) -> Result<Epoch, BusAway> {
+        let away = |error: &dyn std::fmt::Display| BusAway(error.to_string());
+        let stream = self.context.get_stream(USAGE_STREAM).await.map_err(|error| away(&error))?;
+        let state = &stream.cached_info().state;
+        // Before the first consumer nothing was delivered to anybody.
+        let unread = puller.is_first && self.epoch.is_none() && state.first_sequence <= 1;
+        let through = if unread { 0 } else { state.last_sequence };
+        let epoch = Epoch::begun(memory, self.options.clock.now(), through);
+        puller.note(&self.context, NOTE, epoch.note()).await?;
+        Ok(epoch)
+    }
+
+    fn connected(&self) -> Result<(), BusAway> {
+        let connected = self.nats.is_connected();
+        connected.then_some(()).ok_or_else(|| BusAway("NATS is not connected".to_owned()))
+    }
+
+    /// Tells the servers something of messages, and that it has gone out.
+    async fn tell(&self, replies: &[Subject], what: &Bytes) -> Result<(), BusAway> {
+        self.connected()?;
         let client = self.nats.client();
         let sending = async {
-            for reply in sequences.iter().filter_map(|sequence| self.held.reply(*sequence)) {
-                client.publish(reply, what.clone()).await.map_err(|error| BusAway(error.to_string()))?;
+            for reply in replies {
+                let sent = client.publish(reply.clone(), what.clone()).await;
+                sent.map_err(|error| BusAway(error.to_string()))?;
             }
             client.flush().await.map_err(|error| BusAway(error.to_string()))
         };
         timeout(PATIENCE, sending).await.map_err(|_| BusAway("NATS does not take messages".to_owned()))?
     }
+}
+
+fn lost() -> BusAway {
+    BusAway("the consumer was lost".to_owned())
+}
+
+/// When the stream took the oldest message that nobody has stored yet.
+async fn oldest_waiting(context: &Context) -> Option<SystemTime> {
+    let stream = context.get_stream(USAGE_STREAM).await.ok()?;
+    Some(stream.cached_info().state.first_timestamp.into())
 }
 
 #[async_trait::async_trait]
@@ -160,17 +263,21 @@ impl UsageBus for UsageConsumer {
     }
 
     async fn acknowledge(&mut self, sequences: &[u64]) -> Result<(), BusAway> {
-        self.send(sequences, &ACK).await?;
+        self.tell(&self.held.replies(sequences), &ACK).await?;
         self.held.remove(sequences);
         Ok(())
     }
 
     async fn extend(&mut self, sequences: &[u64]) -> Result<(), BusAway> {
-        self.held.touch(sequences);
-        self.send(sequences, &IN_PROGRESS).await
+        self.connected()?;
+        self.epoch().await?;
+        if !self.held.are_of(sequences, self.epochs) {
+            return Err(BusAway("some of the messages may have been given to another ingester".to_owned()));
+        }
+        self.extend_held(sequences).await
     }
 
     async fn backlog(&mut self) -> Option<u64> {
-        self.puller.as_ref()?.pending().await
+        self.puller.as_ref()?.info().await.ok().map(|info| info.num_pending)
     }
 }

@@ -100,7 +100,7 @@ impl NatsDeadLetters {
 
 async fn ensure_both(context: &Context, options: &StreamOptions) -> Result<(), BusAway> {
     for wanted in [options.usage(), options.dead()] {
-        ensure(context, &wanted, options).await.map_err(away)?;
+        Box::pin(ensure(context, &wanted, options)).await.map_err(away)?;
     }
     Ok(())
 }

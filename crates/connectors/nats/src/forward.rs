@@ -141,7 +141,7 @@ impl Forwarder {
         }
         let streams = &self.options.streams;
         for wanted in [streams.usage(), streams.dead()] {
-            ensure(&self.context, &wanted, streams).await?;
+            Box::pin(ensure(&self.context, &wanted, streams)).await?;
         }
         Ok(())
     }
@@ -224,17 +224,11 @@ impl Forwarder {
     /// Once for each kind in a row: it may go on for hours.
     fn tell(&mut self, trouble: &Trouble) {
         metrics::failed(trouble.reason());
-        self.oldest = self.oldest.or_else(|| self.oldest_in_log());
         self.show_age();
         if self.troubled.replace(trouble.reason()) == Some(trouble.reason()) {
             tracing::debug!(%trouble, "accounts still wait in the spool");
         } else {
             tracing::warn!(%trouble, "accounts do not reach the bus; they wait in the spool");
         }
-    }
-
-    fn oldest_in_log(&self) -> Option<SystemTime> {
-        let entries = self.outbox.read(None, 1).ok()?;
-        Route::of(&entries.first()?.payload).ended
     }
 }

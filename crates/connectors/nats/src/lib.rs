@@ -14,6 +14,7 @@ mod stream;
 mod subjects;
 mod tail;
 
+pub use alerts::NatsAlerts;
 pub use connect::{ConnectError, Nats, NatsOptions};
 pub use consume::{ConsumerOptions, UsageConsumer};
 pub use dead::NatsDeadLetters;

@@ -15,7 +15,7 @@ use async_nats::jetstream::{
 use std::time::Duration;
 
 /// Bytes of events that may wait, where nothing else is said.
-const MAX_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 /// Dead letters get this share of what events get.
 const DEAD_SHARE: u64 = 8;
 /// For how long the servers know an event's id again, where nothing else is said.
@@ -28,7 +28,7 @@ const REPLICAS: usize = 3;
 pub struct StreamOptions {
     /// Copies of each message; three in a cluster and one without by default.
     pub replicas: Option<usize>,
-    /// Bytes of events that may wait; 4 GiB by default. The servers set them aside, and an eighth for dead letters.
+    /// Bytes of events that may wait; 1 GiB by default. The servers set them aside, and an eighth for dead letters.
     pub max_bytes: Option<u64>,
     /// For how long the servers know an event's id again.
     pub duplicate_window: Duration,

@@ -6,22 +6,36 @@ use tokio::time::Instant;
 
 /// Where to acknowledge each message.
 #[derive(Debug, Default)]
-pub(super) struct Held(HashMap<u64, (Subject, Instant)>);
+pub(super) struct Held(HashMap<u64, Message>);
+
+#[derive(Debug)]
+struct Message {
+    reply: Subject,
+    /// Number of the epoch it was received in.
+    epoch: u64,
+    since: Instant,
+}
 
 impl Held {
-    pub(super) fn insert(&mut self, sequence: u64, reply: Subject) {
-        self.0.insert(sequence, (reply, Instant::now()));
+    pub(super) fn insert(&mut self, sequence: u64, reply: Subject, epoch: u64) {
+        self.0.insert(sequence, Message { reply, epoch, since: Instant::now() });
     }
 
-    pub(super) fn reply(&self, sequence: u64) -> Option<Subject> {
-        self.0.get(&sequence).map(|(reply, _)| reply.clone())
+    pub(super) fn replies(&self, sequences: &[u64]) -> Vec<Subject> {
+        let held = sequences.iter().filter_map(|sequence| self.0.get(sequence));
+        held.map(|message| message.reply.clone()).collect()
+    }
+
+    /// Whether all of them are here, and of this epoch.
+    pub(super) fn are_of(&self, sequences: &[u64], epoch: u64) -> bool {
+        sequences.iter().all(|sequence| self.0.get(sequence).is_some_and(|message| message.epoch == epoch))
     }
 
     pub(super) fn touch(&mut self, sequences: &[u64]) {
         let now = Instant::now();
         for sequence in sequences {
-            if let Some((_, since)) = self.0.get_mut(sequence) {
-                *since = now;
+            if let Some(message) = self.0.get_mut(sequence) {
+                message.since = now;
             }
         }
     }
@@ -34,6 +48,6 @@ impl Held {
 
     /// Those are another ingester's by now.
     pub(super) fn forget_older_than(&mut self, age: Duration) {
-        self.0.retain(|_, (_, since)| since.elapsed() < age);
+        self.0.retain(|_, message| message.since.elapsed() < age);
     }
 }
