@@ -99,7 +99,7 @@ impl Ingester {
         let (mut reach, mut backoff) = (Reach::new("the usage store"), Backoff::default());
         let mut events = batch(part, Suspects::Again);
         loop {
-            hold.is_ours()?;
+            hold.renew(&mut *self.bus).await?;
             let store = self.store.clone();
             let timer = metrics::insert_timer();
             let outcome = hold.during(&mut *self.bus, store.insert(&events)).await;

@@ -6,8 +6,9 @@ use std::{pin::pin, time::Duration};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// The longest that an insert takes, whether it is heard to end or not.
-const INSERT: Duration = Duration::from_secs(10);
+/// The longest that an insert takes until it has landed or never will, whether it is heard to end or not: it may be given
+/// up after half of that, and the store may only then begin to work on it.
+const INSERT: Duration = Duration::from_secs(20);
 /// How often what is worked on is said to be.
 const EXTEND_EVERY: Duration = Duration::from_secs(5);
 
@@ -61,16 +62,28 @@ impl Hold {
             return Err(LetGo);
         }
         self.extend(bus).await;
-        self.is_ours()
+        self.ours()
     }
 
-    /// Whether there is time for another insert.
-    pub(super) fn is_ours(&self) -> Result<(), LetGo> {
-        if self.since.elapsed() + INSERT < HOLD {
+    /// Makes sure that there is time for another insert.
+    pub(super) async fn renew(&mut self, bus: &mut dyn UsageBus) -> Result<(), LetGo> {
+        if !self.is_ours() {
+            self.extend(bus).await;
+        }
+        self.ours()
+    }
+
+    fn ours(&self) -> Result<(), LetGo> {
+        if self.is_ours() {
             return Ok(());
         }
         tracing::warn!("the bus could not be told in time that a batch is worked on: it comes again");
         Err(LetGo)
+    }
+
+    /// Whether an insert that begins now is over while nobody else has what is held.
+    fn is_ours(&self) -> bool {
+        self.since.elapsed() + INSERT < HOLD
     }
 
     async fn extend(&mut self, bus: &mut dyn UsageBus) {
