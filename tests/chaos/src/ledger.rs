@@ -109,7 +109,13 @@ impl Ledger {
 
 /// What is told of a request whose process dies before it ends.
 pub(crate) fn draft(event: &UsageEvent) -> UsageEvent {
-    UsageEvent { outcome: Outcome::Cancelled.into(), end_time: None, latency: None, ..event.clone() }
+    UsageEvent {
+        outcome: Outcome::Failed.into(),
+        error_reason: "UNAVAILABLE".to_owned(),
+        end_time: None,
+        latency: None,
+        ..event.clone()
+    }
 }
 
 /// A UUID that follows from the number.

@@ -45,7 +45,7 @@ struct RunArgs {
     /// Kills in all, a fifth of it in a cluster.
     #[arg(long, default_value_t = 20)]
     kills: usize,
-    /// Requests a second in all.
+    /// Requests a second in all, half of it in a cluster.
     #[arg(long, default_value_t = 10_000)]
     rate: u64,
     /// What events and kills follow from.
@@ -70,6 +70,7 @@ impl RunArgs {
     fn wish(&self, way: Way) -> Result<Wish, String> {
         let (mode, share) = match way {
             Way::Nats => (Mode::Nats, 1),
+            // Three copies of all on one disk.
             Way::Cluster => (Mode::Cluster, 5),
             Way::Embedded => (Mode::Embedded, 1),
         };
@@ -77,7 +78,7 @@ impl RunArgs {
             mode,
             events: self.events / share,
             kills: self.kills / usize::try_from(share).unwrap_or(1),
-            rate: self.rate,
+            rate: if mode == Mode::Cluster { self.rate / 2 } else { self.rate },
             seed: self.seed,
             store_dies: self.store_dies,
             program: std::env::current_exe().map_err(|error| error.to_string())?,
