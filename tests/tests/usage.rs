@@ -24,7 +24,7 @@ use signalbox_testkit::{
     refusal::Refusal,
 };
 use signalbox_vendorsim::Vendor;
-use std::{collections::HashSet, path::PathBuf, pin::pin, time::Duration};
+use std::{collections::HashSet, path::PathBuf, pin::pin};
 use tempfile::TempDir;
 use tonic::{Code, Status, transport::Channel};
 
@@ -333,7 +333,10 @@ async fn bad_accounts_are_set_aside_with_a_reason_and_can_be_put_back() {
         let letters = room.usage().list_dead_letters(request).await.unwrap().into_inner().dead_letters;
         letters.into_iter().map(|letter| (letter.event_id, letter.detail)).collect::<Vec<_>>()
     };
-    let told = list(Reason::Unspecified).await;
+    let told = eventually_some("all are set aside", || async {
+        Some(list(Reason::Unspecified).await).filter(|letters| letters.len() == 4)
+    });
+    let told = told.await;
     let ids: Vec<&str> = told.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["future", "enum", "negative", "sum"]);
     assert!(told[1].1.starts_with("lane: 99 is not"), "{told:?}");

@@ -102,7 +102,13 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let running = shard::start(&shared, connections.shards(), grpc, &health_server, &drain)?;
     let background = [
         tokio::spawn(telemetry_http(&http, &readiness)?),
-        tokio::spawn(state::publish_health(health, readiness.clone(), shared.roles.clone(), drain.clone())),
+        tokio::spawn(state::publish_health(
+            health,
+            readiness.clone(),
+            ready,
+            shared.roles.clone(),
+            drain.clone(),
+        )),
         tokio::spawn(state::follow_config(shared.clone(), connections)),
         tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
     ];

@@ -101,6 +101,7 @@ impl Ingester {
         metrics::repeated(sorted.twice.len());
         let mut letters = sorted.letters;
         letters.extend(self.store(sorted.good, &mut hold, drain).await?);
+        tell(&letters);
         for letter in letters {
             self.set_aside(letter, &mut hold, drain).await?;
         }
@@ -121,15 +122,7 @@ impl Ingester {
             hold.pause(&mut *self.bus, &mut backoff, drain).await?;
         }
         metrics::dead_letter(letter.reason);
-        let Letter { sequence, reason, detail, event_id, .. } = letter;
-        tracing::warn!(
-            sequence,
-            reason = reason.as_str_name(),
-            detail,
-            event_id,
-            "set aside: it cannot be stored"
-        );
-        self.acknowledge(&[sequence], hold).await;
+        self.acknowledge(&[letter.sequence], hold).await;
         Ok(())
     }
 
@@ -148,5 +141,20 @@ impl Ingester {
         if let Some(backlog) = self.bus.backlog().await {
             metrics::backlog(backlog);
         }
+    }
+}
+
+/// Says what is set aside: the first of a batch, and how many there are.
+fn tell(letters: &[Letter]) {
+    if let Some(Letter { sequence, reason, detail, event_id, .. }) = letters.first() {
+        let (letters, reason) = (letters.len(), reason.as_str_name());
+        tracing::warn!(
+            letters,
+            sequence,
+            reason,
+            detail,
+            event_id,
+            "accounts are set aside: they cannot be stored"
+        );
     }
 }

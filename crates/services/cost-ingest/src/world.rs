@@ -9,7 +9,7 @@ use signalbox_kit::{
     clock::FixedClock,
     config::{ConfigHandle, Environment},
 };
-use signalbox_ports::usage_store::{Batch, UsageStore};
+use signalbox_ports::usage_store::Batch;
 use signalbox_spool::{Options, Spool, SpoolDeadLetters};
 use signalbox_sqlite::{Database, usage::SqliteUsage};
 use std::sync::Arc;

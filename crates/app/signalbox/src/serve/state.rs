@@ -76,17 +76,21 @@ pub(crate) fn announce(
 /// How long watchers of a draining process may take to hear that it no longer serves.
 const GOODBYE: Duration = Duration::from_millis(500);
 
-/// Tells readiness through the gRPC health service whenever it changes.
+/// Tells readiness through the gRPC health service whenever it changes from what was `told`.
 pub(crate) async fn publish_health(
     health: HealthReporter,
     readiness: Readiness,
+    mut told: bool,
     roles: Vec<Role>,
     drain: CancellationToken,
 ) {
     let mut watch = readiness.watch();
     while !drain.is_cancelled() {
         let ready = *watch.borrow_and_update();
-        tell_health(&health, ready, &roles).await;
+        // Watchers hear of it also when it is the same.
+        if std::mem::replace(&mut told, ready) != ready {
+            tell_health(&health, ready, &roles).await;
+        }
         tokio::select! {
             _ = watch.changed() => {}
             () = drain.cancelled() => {}

@@ -5,6 +5,7 @@
 //! router, adapter -> spool ----------------------> ingester -> store     else, in one process
 //! ```
 
+mod alerts;
 mod run;
 pub(crate) mod store;
 
@@ -63,11 +64,14 @@ pub(crate) async fn prepare(
 }
 
 /// Where accounts come from, and where those go that cannot be stored.
+type BusEnds = (Box<dyn UsageBus>, Arc<dyn DeadLetters>);
+
+/// Both, over NATS where it is configured.
 fn bus(
     clock: &Arc<dyn Clock>,
     spool: Option<&Arc<Spool>>,
     nats: Option<&Nats>,
-) -> Result<(Box<dyn UsageBus>, Arc<dyn DeadLetters>), String> {
+) -> Result<BusEnds, String> {
     match (nats, spool) {
         (Some(nats), _) => {
             let consumer = UsageConsumer::new(nats.clone(), ConsumerOptions::default());

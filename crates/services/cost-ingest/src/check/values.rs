@@ -50,9 +50,8 @@ fn hold(holds: bool, otherwise: impl FnOnce() -> String) -> Checked {
 }
 
 fn required(event: &UsageEvent) -> Checked {
-    for (field, value) in
-        [("event_id", &event.event_id), ("request_id", &event.request_id), ("tenant_id", &event.tenant_id)]
-    {
+    // Who pays may be empty: without authentication a request need not say.
+    for (field, value) in [("event_id", &event.event_id), ("request_id", &event.request_id)] {
         hold(!value.is_empty(), || format!("{field}: is missing"))?;
     }
     hold(event.operation() != Operation::Unspecified, || "operation: is missing".to_owned())?;

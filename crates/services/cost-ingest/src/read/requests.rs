@@ -24,23 +24,28 @@ pub(crate) async fn get(
     request: GetRequestRequest,
 ) -> Result<GetRequestResponse, Failure> {
     let mut violations = Violations::default();
+    violations.check(!request.request_id.is_empty(), "request_id", || "is required");
     for (field, value) in [("request_id", &request.request_id), ("tenant_id", &request.tenant_id)] {
-        violations.check(!value.is_empty(), field, || "is required");
         violations.check(value.len() <= LONGEST, field, || format!("has more than {LONGEST} bytes"));
     }
     violations.into_result()?;
+    // Whoever names no tenant means all of them: a request need not have one, as long as nobody is authenticated.
+    let tenant_ids = Some(request.tenant_id.clone()).filter(|id| !id.is_empty()).into_iter().collect();
     let question = Requests {
         window: ever(dependencies.clock.now()),
-        filter: UsageFilter { tenant_ids: vec![request.tenant_id.clone()], ..UsageFilter::default() },
+        filter: UsageFilter { tenant_ids, ..UsageFilter::default() },
         request_id: request.request_id.clone(),
         limit: 1,
         after: None,
     };
     let page = dependencies.store.requests(&question).await.map_err(failure::of_store)?;
     let found = page.rows.into_iter().next().ok_or_else(|| {
-        let (request, tenant) = (shown(&request.request_id), shown(&request.tenant_id));
-        let message =
-            format!("no request {request} of the tenant {tenant} is known; it may have ended just now");
+        let of = match request.tenant_id.as_str() {
+            "" => String::new(),
+            tenant => format!(" of the tenant {}", shown(tenant)),
+        };
+        let request = shown(&request.request_id);
+        let message = format!("no request {request}{of} is known; it may have ended just now");
         Failure::new(ErrorReason::NotFound, message)
     })?;
     Ok(GetRequestResponse { event: Some(found.event) })
