@@ -4,6 +4,7 @@
 
 mod accounting;
 mod adapter_restart;
+mod alerts;
 mod bad_input;
 mod cancel;
 mod catalog;

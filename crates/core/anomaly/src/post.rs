@@ -15,6 +15,8 @@ pub(crate) struct Post {
     pub(crate) rule: Rule,
     detector: Detector,
     life: Option<Life>,
+    /// The minute that closed the last alert.
+    closed: Option<Minute>,
 }
 
 /// What a post was given of a minute.
@@ -29,7 +31,7 @@ pub(crate) struct Seen {
 
 impl Post {
     pub(crate) fn new(rule: Rule) -> Self {
-        Self { rule, detector: Detector::of(&rule), life: None }
+        Self { rule, detector: Detector::of(&rule), life: None, closed: None }
     }
 
     /// Its alert, while it is not closed.
@@ -56,7 +58,8 @@ impl Post {
     }
 
     fn open(&mut self, subject: &Subject, minute: Minute, verdict: Verdict) -> Option<Alert> {
-        if verdict.standing != Standing::Breach {
+        // A minute that still ran may have closed an alert before an earlier one was whole.
+        if verdict.standing != Standing::Breach || self.closed.is_some_and(|closed| minute <= closed) {
             return None;
         }
         let life = Life::open(self.rule.name, self.rule.measure, subject, minute, verdict);
@@ -67,6 +70,7 @@ impl Post {
 
     fn close(&mut self, minute: Minute, turn: Turn) -> Option<Alert> {
         self.detector.release();
+        self.closed = Some(minute);
         self.life.take().map(|life| life.close(minute, turn))
     }
 

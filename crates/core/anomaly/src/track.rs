@@ -69,6 +69,7 @@ impl Track {
         timing: Timing,
         changed: &mut Vec<Alert>,
     ) {
+        self.seen = minute;
         for gauge in &mut self.gauges {
             gauge.look(subject, minute, Some(tally), timing, false, changed);
         }

@@ -91,9 +91,7 @@ impl Watch {
         if !self.full {
             let per = if subject.model.is_empty() { Per::Vendor } else { Per::Model };
             let rules = self.rules.iter().filter(|rule| rule.per == per);
-            let mut track = Track::new(rules, self.days);
-            track.seen = self.newest;
-            self.tracks.insert(subject.clone(), track);
+            self.tracks.insert(subject.clone(), Track::new(rules, self.days));
         }
     }
 

@@ -1,7 +1,7 @@
 //! How alerts open, get worse and close.
 
 use crate::traffic::{MINUTES_OF_DAY, START, calls, watch};
-use signalbox_anomaly::{Alert, Calls, Minute, State, Tally, Watch};
+use signalbox_anomaly::{Alert, Calls, Minute, State, Tally, Timing, Watch, shipped};
 
 fn minute(failed: u64) -> Tally {
     Tally { calls: 100, failed, first_choices: 100, fell_back: failed, ..Tally::default() }
@@ -112,6 +112,19 @@ fn plain_failure_is_seen_in_a_minute_that_still_runs() {
     let changes = go_on(&mut watch, &mut now, 1, minute(60));
     assert_eq!(turns(&changes, "failing-now"), [] as [State; 0]);
     assert_eq!(opened.next(), now);
+}
+
+#[test]
+fn an_alert_that_a_later_minute_closed_is_not_opened_by_an_earlier_one() {
+    let timing = Timing { close_after: 0, escalate_after: 30 };
+    let mut watch = Watch::new(shipped(), timing, 14);
+    let calls = |failed| calls(Tally { calls: 60, failed, ..Tally::default() });
+    let (first, second) = (START, START.next());
+    assert_eq!(turns(&watch.glance(first, &calls(40)), "failing-now"), [State::Open]);
+    assert_eq!(turns(&watch.glance(second, &calls(0)), "failing-now"), [State::Closed]);
+    assert_eq!(watch.glance(first, &calls(40)), []);
+    assert_eq!(watch.minute(first, &calls(40)), []);
+    assert_eq!(turns(&watch.glance(second.next(), &calls(40)), "failing-now"), [State::Open]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What runs beside the calls: a thread that stores accounts, so that it holds up no request, and a task that sends them.
 
-use super::Usage;
+use super::{Usage, alerts::Alerts};
 use crate::wire::Shared;
 use futures_util::StreamExt as _;
 use signalbox_cost_ingest::{Dependencies, IngestOptions, Ingester, Tail, close_months};
@@ -58,7 +58,8 @@ pub(crate) fn start(
             readiness.set(CONDITION, Err("not reached yet".to_owned()));
         }
         let config = shared.config.loaded().config.usage.ingest.clone();
-        let ingest = ingest(service, bus, config, nats.is_none(), gate, drain.clone());
+        let alerts = Alerts::prepare(&service, nats)?;
+        let ingest = ingest(service, bus, config, nats.is_none(), gate, alerts, drain.clone());
         stored = Some(beside(ingest)?);
     }
     Ok(Running { drain, stored, sending, listening })
@@ -80,13 +81,14 @@ fn beside(work: impl Future<Output = ()> + Send + 'static) -> Result<oneshot::Re
     Ok(end)
 }
 
-/// Stores accounts until the process drains, and closes months meanwhile.
+/// Stores accounts until the process drains, and meanwhile closes months and watches for anomalies.
 async fn ingest(
     service: Dependencies,
     bus: Box<dyn UsageBus>,
     config: IngestConfig,
     tells: bool,
     gate: Option<Readiness>,
+    alerts: Option<Alerts>,
     drain: CancellationToken,
 ) {
     if drain.run_until_cancelled(migrate(&service, gate.as_ref())).await.is_none() {
@@ -94,6 +96,7 @@ async fn ingest(
     }
     let after = Duration::from_secs(u64::from(config.close_months_after_days) * 24 * 60 * 60);
     let closing = tokio::spawn(close_months(service.store.clone(), after, service.clock.clone()));
+    let watching = alerts.map(|alerts| tokio::spawn(alerts.run(drain.clone())));
     let ingester = Ingester {
         bus,
         letters: service.letters,
@@ -105,6 +108,9 @@ async fn ingest(
     };
     ingester.run(drain).await;
     closing.abort();
+    if let Some(watching) = watching {
+        watching.abort();
+    }
 }
 
 /// Makes the tables, however long the store is away.
