@@ -24,7 +24,12 @@ use signalbox_testkit::{
     refusal::Refusal,
 };
 use signalbox_vendorsim::Vendor;
-use std::{collections::HashSet, path::PathBuf, pin::pin};
+use std::{
+    collections::HashSet,
+    path::PathBuf,
+    pin::pin,
+    time::{Duration, Instant},
+};
 use tempfile::TempDir;
 use tonic::{Code, Status, transport::Channel};
 
@@ -233,6 +238,20 @@ async fn whoever_watches_sees_requests_end(topology: Topology) {
     }
 }
 
+async fn a_watcher_does_not_hold_up_the_drain(topology: Topology) {
+    let mut room = Newsroom::start(topology).await;
+    let mut seen = room.usage().stream_usage(StreamUsageRequest::default()).await.unwrap().into_inner();
+    let process = match &mut room.apart {
+        Some(apart) => &mut apart.ingester,
+        None => &mut room.world.signalbox.router,
+    };
+    let told = Instant::now();
+    process.terminate();
+    assert!(seen.message().await.is_ok_and(|event| event.is_none()), "it is told the end");
+    assert!(process.ended().await.success());
+    assert!(told.elapsed() < Duration::from_secs(15), "half of the drain's thirty seconds");
+}
+
 async fn an_export_is_what_the_sums_say(topology: Topology) {
     let room = Newsroom::start(topology).await;
     for number in 0..6 {
@@ -292,6 +311,7 @@ both_topologies!(
     sums_are_what_callers_were_told,
     the_requests_of_an_article_are_found_and_others_are_not,
     whoever_watches_sees_requests_end,
+    a_watcher_does_not_hold_up_the_drain,
     an_export_is_what_the_sums_say,
     a_question_that_cannot_be_meant_is_refused_field_by_field,
 );

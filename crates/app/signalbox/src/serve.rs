@@ -123,6 +123,9 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     readiness.set("process", Err("draining".to_owned()));
     drain.cancel();
     shared.call_health.close();
+    if let Some(usage) = &shared.usage {
+        usage.tail.close();
+    }
     carriers.abort_all();
     let finished = tokio::select! {
         finished = running.join() => finished,

@@ -1,7 +1,7 @@
 //! Requests as they end, for those who watch.
 
 use crate::read::{filter, violations::Violations};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use signalbox_api::v1::{StreamUsageResponse, UsageEvent, UsageFilter};
 use signalbox_ports::usage_facts;
 use signalbox_types::Failure;
@@ -10,12 +10,14 @@ use tokio::sync::{
     Notify,
     broadcast::{self, Receiver, Sender, error::RecvError},
 };
+use tokio_util::sync::CancellationToken;
 
 /// What has been stored, from now on. Clones share their watchers. One who is too slow misses some.
 #[derive(Debug, Clone)]
 pub struct Tail {
     events: Sender<Heard>,
     watched: Arc<Notify>,
+    closed: CancellationToken,
 }
 
 /// An event, and how many were missed before it on the way here.
@@ -25,7 +27,16 @@ struct Heard(Arc<UsageEvent>, u64);
 impl Tail {
     /// `room`: events that a watcher may be behind.
     pub fn new(room: usize) -> Self {
-        Self { events: broadcast::channel(room.max(1)).0, watched: Arc::default() }
+        Self {
+            events: broadcast::channel(room.max(1)).0,
+            watched: Arc::default(),
+            closed: CancellationToken::new(),
+        }
+    }
+
+    /// Sends everybody home: a watcher never goes by itself, and would hold up the end of the process.
+    pub fn close(&self) {
+        self.closed.cancel();
     }
 
     /// Whether anybody watches.
@@ -61,10 +72,11 @@ impl Tail {
         violations.into_result()?;
         let events = self.events.subscribe();
         self.watched.notify_one();
-        Ok(stream::unfold((events, filter), |(mut events, filter)| async move {
+        let seen = stream::unfold((events, filter), |(mut events, filter)| async move {
             let next = next(&mut events, &filter).await?;
             Some((next, (events, filter)))
-        }))
+        });
+        Ok(seen.take_until(self.closed.clone().cancelled_owned()))
     }
 }
 
@@ -89,7 +101,7 @@ async fn next(events: &mut Receiver<Heard>, filter: &UsageFilter) -> Option<Stre
 mod tests {
     use super::*;
     use crate::samples::event;
-    use futures_util::{FutureExt, StreamExt};
+    use futures_util::FutureExt;
 
     #[tokio::test]
     async fn a_watcher_sees_what_it_asked_for_and_hears_what_it_missed() {
@@ -105,5 +117,7 @@ mod tests {
         assert_eq!((next.event.unwrap().event_id.as_str(), next.skipped), ("e7", 6));
         assert_eq!(seen.by_ref().take(3).collect::<Vec<_>>().await.len(), 3);
         assert!(seen.next().now_or_never().is_none(), "it waits for more");
+        tail.close();
+        assert_eq!(seen.next().await, None);
     }
 }
