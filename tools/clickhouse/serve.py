@@ -84,12 +84,12 @@ def insert(connection, head, form, rows):
         file.write(rows)
         file.flush()
         result = connection.query(f"{head} FROM INFILE '{file.name}' FORMAT {form}")
-    return b"", {"written_rows": result.rows_read(), "written_bytes": len(rows)}
+    return b"", {"written_rows": result.rows_written(), "written_bytes": len(rows)}
 
 
 def query(connection, sql, form, params):
     result = connection.query(sql, form, params=params) if params else connection.query(sql, form)
-    read = {"read_rows": result.rows_read(), "read_bytes": result.bytes_read()}
+    read = {"read_rows": result.storage_rows_read(), "read_bytes": result.storage_bytes_read()}
     return bytes(result.bytes() or b""), read
 
 

@@ -374,6 +374,117 @@ GROUP BY
     month, tenant_id, key_id, scene, task_type, locale, vendor, model, lane, operation, outcome, cache_outcome,
     error_reason, simulated;
 
+-- By tenant alone: of many rows it is the quantiles that take time, and this is what is asked most.
+CREATE TABLE IF NOT EXISTS usage_daily_by_tenant /*cluster*/ (
+    day Date CODEC(Delta, ZSTD),
+    tenant_id LowCardinality(String),
+    requests SimpleAggregateFunction(sum, UInt64),
+    failed SimpleAggregateFunction(sum, UInt64),
+    cancelled SimpleAggregateFunction(sum, UInt64),
+    attempts SimpleAggregateFunction(sum, UInt64),
+    fallbacks SimpleAggregateFunction(sum, UInt64),
+    cache_hits SimpleAggregateFunction(sum, UInt64),
+    input_tokens SimpleAggregateFunction(sum, UInt64),
+    cache_read_tokens SimpleAggregateFunction(sum, UInt64),
+    cache_write_tokens SimpleAggregateFunction(sum, UInt64),
+    cache_write_1h_tokens SimpleAggregateFunction(sum, UInt64),
+    output_tokens SimpleAggregateFunction(sum, UInt64),
+    reasoning_tokens SimpleAggregateFunction(sum, UInt64),
+    certainty SimpleAggregateFunction(max, UInt8),
+    cost SimpleAggregateFunction(sum, Decimal(38, 9)),
+    cost_unknown_requests SimpleAggregateFunction(sum, UInt64),
+    saved SimpleAggregateFunction(sum, Decimal(38, 9)),
+    saved_unknown_requests SimpleAggregateFunction(sum, UInt64),
+    latency AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64),
+    first_token AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64)
+)
+ENGINE = /*replicated*/AggregatingMergeTree
+PARTITION BY toYear(day)
+ORDER BY (tenant_id, day)
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000,
+    replicated_deduplication_window_seconds = 604800;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS usage_daily_by_tenant_view /*cluster*/ TO usage_daily_by_tenant AS
+SELECT
+    toDate(counted_at) AS day,
+    tenant_id,
+    count() AS requests,
+    countIf(outcome = 'OUTCOME_FAILED') AS failed,
+    countIf(outcome = 'OUTCOME_CANCELLED') AS cancelled,
+    sum(e.attempts_made) AS attempts,
+    countIf(e.fallback) AS fallbacks,
+    countIf(e.cache_hit) AS cache_hits,
+    sum(e.input_tokens) AS input_tokens,
+    sum(e.cache_read_tokens) AS cache_read_tokens,
+    sum(e.cache_write_tokens) AS cache_write_tokens,
+    sum(e.cache_write_1h_tokens) AS cache_write_1h_tokens,
+    sum(e.output_tokens) AS output_tokens,
+    sum(e.reasoning_tokens) AS reasoning_tokens,
+    max(e.certainty) AS certainty,
+    sum(e.cost) AS cost,
+    countIf(e.cost_unknown) AS cost_unknown_requests,
+    sum(e.saved) AS saved,
+    countIf(e.saved_unknown) AS saved_unknown_requests,
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
+FROM usage_events AS e
+GROUP BY day, tenant_id;
+
+CREATE TABLE IF NOT EXISTS usage_monthly_by_tenant /*cluster*/ (
+    month Date CODEC(Delta, ZSTD),
+    tenant_id LowCardinality(String),
+    requests SimpleAggregateFunction(sum, UInt64),
+    failed SimpleAggregateFunction(sum, UInt64),
+    cancelled SimpleAggregateFunction(sum, UInt64),
+    attempts SimpleAggregateFunction(sum, UInt64),
+    fallbacks SimpleAggregateFunction(sum, UInt64),
+    cache_hits SimpleAggregateFunction(sum, UInt64),
+    input_tokens SimpleAggregateFunction(sum, UInt64),
+    cache_read_tokens SimpleAggregateFunction(sum, UInt64),
+    cache_write_tokens SimpleAggregateFunction(sum, UInt64),
+    cache_write_1h_tokens SimpleAggregateFunction(sum, UInt64),
+    output_tokens SimpleAggregateFunction(sum, UInt64),
+    reasoning_tokens SimpleAggregateFunction(sum, UInt64),
+    certainty SimpleAggregateFunction(max, UInt8),
+    cost SimpleAggregateFunction(sum, Decimal(38, 9)),
+    cost_unknown_requests SimpleAggregateFunction(sum, UInt64),
+    saved SimpleAggregateFunction(sum, Decimal(38, 9)),
+    saved_unknown_requests SimpleAggregateFunction(sum, UInt64),
+    latency AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64),
+    first_token AggregateFunction(quantilesBFloat16(0.5, 0.95, 0.99), UInt64)
+)
+ENGINE = /*replicated*/AggregatingMergeTree
+PARTITION BY toYear(month)
+ORDER BY (tenant_id, month)
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000,
+    replicated_deduplication_window_seconds = 604800;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS usage_monthly_by_tenant_view /*cluster*/ TO usage_monthly_by_tenant AS
+SELECT
+    toStartOfMonth(counted_at) AS month,
+    tenant_id,
+    count() AS requests,
+    countIf(outcome = 'OUTCOME_FAILED') AS failed,
+    countIf(outcome = 'OUTCOME_CANCELLED') AS cancelled,
+    sum(e.attempts_made) AS attempts,
+    countIf(e.fallback) AS fallbacks,
+    countIf(e.cache_hit) AS cache_hits,
+    sum(e.input_tokens) AS input_tokens,
+    sum(e.cache_read_tokens) AS cache_read_tokens,
+    sum(e.cache_write_tokens) AS cache_write_tokens,
+    sum(e.cache_write_1h_tokens) AS cache_write_1h_tokens,
+    sum(e.output_tokens) AS output_tokens,
+    sum(e.reasoning_tokens) AS reasoning_tokens,
+    max(e.certainty) AS certainty,
+    sum(e.cost) AS cost,
+    countIf(e.cost_unknown) AS cost_unknown_requests,
+    sum(e.saved) AS saved,
+    countIf(e.saved_unknown) AS saved_unknown_requests,
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.latency_us, e.latency_us > 0) AS latency,
+    quantilesBFloat16StateIf(0.5, 0.95, 0.99)(e.first_token_us, e.first_token_us > 0) AS first_token
+FROM usage_events AS e
+GROUP BY month, tenant_id;
+
 -- Months that ended before `before` are closed since `at`: the earliest such row holds.
 CREATE TABLE IF NOT EXISTS usage_closings /*cluster*/ (
     before DateTime64(6, 'UTC'),

@@ -5,6 +5,7 @@
 //! | `usage_events` | accounts of requests, whole |
 //! | `provider_attempts` | model calls, by a view |
 //! | `usage_hourly`, `usage_daily`, `usage_monthly` | sums by all dimensions but the reference, by views |
+//! | `usage_daily_by_tenant`, `usage_monthly_by_tenant` | sums by tenant alone, by views |
 //! | `usage_closings` | which months are closed |
 //! | `schema_migrations` | versions of the above |
 

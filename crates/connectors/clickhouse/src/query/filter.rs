@@ -54,6 +54,11 @@ impl Conditions {
         Self { alternatives, simulated: filter.simulated }
     }
 
+    /// Whether they are about tenants only, if about anything.
+    pub(crate) fn are_of_tenants(&self) -> bool {
+        self.simulated.is_none() && self.alternatives.iter().all(|(column, _)| *column == "tenant_id")
+    }
+
     /// As SQL, each with an `AND` before it.
     pub(crate) fn sql(&self) -> String {
         let mut sql = String::new();

@@ -47,13 +47,16 @@ pub(super) struct Statement {
 
 pub(super) fn statement(query: &Query, conditions: &Conditions) -> Statement {
     let parts = parts(query);
+    let by_tenant =
+        conditions.are_of_tenants() && query.group_by.iter().all(|it| *it == UsageDimension::Tenant);
     let dimensions: Vec<&str> = query.group_by.iter().filter_map(|dimension| column(*dimension)).collect();
     let mut times = Vec::new();
     let branches: Vec<String> = parts
         .iter()
         .map(|(table, windows)| {
             let window = window(*table, windows, &mut times);
-            branch(*table, query.interval, &dimensions, &format!("({window}){}", conditions.sql()))
+            let source = format!("{} WHERE ({window}){}", name(*table, by_tenant), conditions.sql());
+            branch(*table, query.interval, &dimensions, &source)
         })
         .collect();
     Statement { sql: sums(&dimensions, &branches.join("\nUNION ALL\n")), times }
@@ -87,7 +90,7 @@ LIMIT {{limit:UInt64}} OFFSET {{offset:UInt64}}",
 }
 
 /// The part of one table. Accounts are summed here, for a digest of each would cost far more than one of all.
-fn branch(table: Table, interval: Interval, dimensions: &[&str], condition: &str) -> String {
+fn branch(table: Table, interval: Interval, dimensions: &[&str], source: &str) -> String {
     let keys: String = dimensions.iter().map(|it| format!(", {it}")).collect();
     let bucket = bucket(table, interval);
     let (columns, group): (String, String) = if table == Table::Events {
@@ -96,8 +99,7 @@ fn branch(table: Table, interval: Interval, dimensions: &[&str], condition: &str
     } else {
         (SUMS.iter().map(|(name, ..)| format!(", {name}")).collect(), String::new())
     };
-    let name = name(table);
-    format!("SELECT {bucket} AS bucket{keys}{columns} FROM {name} WHERE {condition}{group}")
+    format!("SELECT {bucket} AS bucket{keys}{columns} FROM {source}{group}")
 }
 
 /// The start of the bucket, a `DateTime('UTC')`.
@@ -142,9 +144,11 @@ fn at(table: Table) -> &'static str {
     }
 }
 
-fn name(table: Table) -> &'static str {
+fn name(table: Table, by_tenant: bool) -> &'static str {
     match table {
+        Table::Monthly if by_tenant => "usage_monthly_by_tenant",
         Table::Monthly => "usage_monthly",
+        Table::Daily if by_tenant => "usage_daily_by_tenant",
         Table::Daily => "usage_daily",
         Table::Hourly => "usage_hourly",
         Table::Events => "usage_events",

@@ -71,7 +71,9 @@ pub(crate) async fn assert_holds(engine: &ClickHouseEngine, events: &[UsageEvent
     let raw =
         "SELECT count() AS requests, sum(attempts_made) AS attempts, sum(cost) AS nano_eur FROM usage_events";
     assert_eq!(client.query(raw).fetch_one::<Holds>().await.unwrap(), expected, "usage_events");
-    for table in ["usage_hourly", "usage_daily", "usage_monthly"] {
+    let tables =
+        ["usage_hourly", "usage_daily", "usage_monthly", "usage_daily_by_tenant", "usage_monthly_by_tenant"];
+    for table in tables {
         let sums = format!(
             "SELECT sum(t.requests) AS requests, sum(t.attempts) AS attempts, sum(t.cost) AS nano_eur FROM {table} AS t"
         );

@@ -1,7 +1,7 @@
 //! What operators meet: wrong passwords, servers that stand still, upgrades, retention.
 
 use crate::engine::{assert_holds, batch, client, clock, migrated, options};
-use signalbox_api::v1::{UsageEvent, UsageFilter, query_usage_request::Interval};
+use signalbox_api::v1::{UsageDimension, UsageEvent, UsageFilter, query_usage_request::Interval};
 use signalbox_clickhouse::{ClickHouseStore, Options};
 use signalbox_contracts::events;
 use signalbox_ports::usage_store::{Query, Requests, StoreFailure, UsageStore, Window};
@@ -149,5 +149,20 @@ async fn what_users_filter_by_is_never_taken_for_sql() {
         let interval = Interval::Unspecified;
         let query = Query { window: everything(), filter, group_by, interval, limit: 10, offset: 0 };
         assert_eq!(store.query(&query).await.unwrap().rows[0].requests, 1, "{text:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_monthly_question_reads_monthly_sums_alone_and_says_how_many() {
+    let engine = ClickHouseEngine::start().await;
+    let store = migrated(&engine).await;
+    store.insert(&batch("1", &some(500), &[])).await.unwrap();
+    let window = Window { start: UNIX_EPOCH, end: UNIX_EPOCH + Duration::from_secs(1_775_001_600) };
+    for (group_by, most) in [(vec![UsageDimension::Tenant], 9), (vec![UsageDimension::Scene], 499)] {
+        let (filter, interval) = (UsageFilter::default(), Interval::Month);
+        let query = Query { window, filter, group_by, interval, limit: 100, offset: 0 };
+        let page = store.query(&query).await.unwrap();
+        assert_eq!(page.rows.iter().map(|row| row.requests).sum::<u64>(), 500);
+        assert!((1..=most).contains(&page.rows_read), "{} rows read for {query:?}", page.rows_read);
     }
 }
