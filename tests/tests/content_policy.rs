@@ -290,7 +290,7 @@ async fn what_would_be_refused_is_noted_where_a_request_is_only_explained(topolo
         let explain = v1::ExplainRouteRequest { request: request.clone(), ..Default::default() };
         let explained = world.client().explain_route(explain).await.unwrap().into_inner();
         assert_eq!(explained.decision.unwrap().notes.contains(&note), noted);
-        let estimate = v1::EstimateCostRequest { request, ..Default::default() };
+        let estimate = v1::EstimateCostRequest { request };
         let estimated = world.client().estimate_cost(estimate).await.unwrap().into_inner();
         assert_eq!(estimated.notes.contains(&note), noted);
     }

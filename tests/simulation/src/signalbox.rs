@@ -126,7 +126,8 @@ impl Client for Signalbox {
     async fn targets(&self) -> Vec<f64> {
         let Some(mut router) = self.routers.first().cloned() else { return Vec::new() };
         let request = self.request(Ask { number: 0, at: self.world.now() }).into_inner();
-        let explained = router.explain_route(v1::ExplainRouteRequest { request: Some(request), stream: false }).await;
+        let explained =
+            router.explain_route(v1::ExplainRouteRequest { request: Some(request), stream: false }).await;
         let candidates =
             explained.ok().and_then(|answer| answer.into_inner().decision).unwrap_or_default().candidates;
         let probability = |name: &str| {

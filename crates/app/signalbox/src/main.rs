@@ -37,7 +37,7 @@ enum Command {
     /// Inject faults for a while and see whether users would notice.
     Drill(commands::drill::DrillArgs),
     /// Show what was used, by whom, for what and at what cost.
-    Usage(commands::usage::UsageArgs),
+    Usage(Box<commands::usage::UsageArgs>),
     /// Make the tables of the usage store, or bring them to this version.
     Migrate(commands::migrate::MigrateArgs),
     /// Check a configuration file and say what is wrong with it, and where.
@@ -67,7 +67,7 @@ async fn dispatch(command: Command) -> Result<(), String> {
         Command::Explain(args) => commands::explain::run(args).await.map_err(|error| error.to_string()),
         Command::Models(args) => commands::models::run(args).await.map_err(|error| error.to_string()),
         Command::Drill(args) => commands::drill::run(args).await.map_err(|error| error.to_string()),
-        Command::Usage(args) => commands::usage::run(args).await.map_err(|error| error.to_string()),
+        Command::Usage(args) => commands::usage::run(*args).await.map_err(|error| error.to_string()),
         Command::Migrate(args) => commands::migrate::run(args).await.map_err(|error| error.to_string()),
         Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),
         Command::Decode(args) => commands::decode::run(args).map_err(|error| error.to_string()),

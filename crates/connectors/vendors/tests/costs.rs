@@ -2,6 +2,7 @@
 //!
 //! After a wanted change: `ACCOUNTING_UPDATE=1 cargo nextest run -p signalbox-vendors --test costs`, then read the
 //! difference.
+#![expect(clippy::unwrap_used, reason = "the steps of a test: a panic is its failure")]
 
 mod support;
 
@@ -98,7 +99,7 @@ fn batched(fixture: &Fixture) -> Vec<Used> {
 }
 
 fn find_answers(value: &Value, found: &mut Vec<Value>) {
-    let counts = |value: &Value| value.get("usage").or(value.get("usageMetadata")).is_some();
+    let counts = |value: &Value| value.get("usage").or_else(|| value.get("usageMetadata")).is_some();
     let answers = ["choices", "content", "candidates", "output"];
     match value {
         Value::Object(_) if counts(value) && answers.iter().any(|it| value.get(it).is_some()) => {

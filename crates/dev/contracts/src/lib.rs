@@ -2,7 +2,7 @@
 //!
 //! A connector's tests name how a fresh store is made and get all of them:
 //!
-//! ```ignore
+//! ```text
 //! async fn fresh(clock: Arc<dyn Clock>) -> Fresh { … }
 //! signalbox_contracts::usage_store_tests!(fresh);
 //! ```

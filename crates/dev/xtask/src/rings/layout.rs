@@ -101,9 +101,9 @@ fn objection(user: Ring, used: Ring, dependency: &Dependency) -> Option<&'static
     match (user, used) {
         (Tests | Dev, _) => None,
         (Services, Services) => Some("services reach each other through generated clients only"),
-        (Services, Connectors) => Some("a service takes ports; the app hands it the connectors"),
-        // Tests of a lower ring may use the test kit and the simulated vendors.
+        // Tests may use the test kit, the simulated vendors and real stores.
         _ if dependency.is_dev() => None,
+        (Services, Connectors) => Some("a service takes ports; the app hands it the connectors"),
         (_, Dev) => Some("dev crates are for tests: make it a dev-dependency"),
         (Core, Core) | (App, App) => None,
         (user, used) if used < user => None,

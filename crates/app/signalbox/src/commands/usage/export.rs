@@ -10,7 +10,7 @@ use signalbox_api::v1::{
 use std::{
     fs::{self, File},
     io::{self, IsTerminal, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// What to export, and where to.
@@ -78,7 +78,7 @@ pub(super) async fn run(client: Client, args: ExportArgs) -> Result<(), CommandE
 async fn fetch(
     mut client: Client,
     request: ExportUsageRequest,
-    partial: &PathBuf,
+    partial: &Path,
 ) -> Result<Summary, CommandError> {
     let mut pieces = client.export_usage(request).await.map_err(failed)?.into_inner();
     let mut file = File::create(partial).map_err(|error| cannot_write(partial, &error))?;
@@ -92,7 +92,7 @@ async fn fetch(
     summary.ok_or_else(|| CommandError::new("the export broke off: it came without its closing sums"))
 }
 
-fn cannot_write(file: &PathBuf, error: &io::Error) -> CommandError {
+fn cannot_write(file: &Path, error: &io::Error) -> CommandError {
     CommandError::new(format!("{} cannot be written: {error}", file.display()))
 }
 
@@ -108,7 +108,7 @@ fn progress(done: u64, total: u64) {
     let _screen_gone = write!(screen, "\r[{bar:<25}] {percent:>3} %  {done} of {total} rows{end}");
 }
 
-fn told(file: &PathBuf, summary: &Summary) -> String {
+fn told(file: &Path, summary: &Summary) -> String {
     let cost = show::cost(&summary.cost.clone().unwrap_or_default());
     let hash: String = summary.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
     let state = if summary.closed_time.is_some() { "closed, it will not change" } else { "STILL OPEN" };
