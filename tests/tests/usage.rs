@@ -20,7 +20,7 @@ use signalbox_spool::Spool;
 use signalbox_testkit::{
     ClickHouseEngine, NatsServer, Options, Signalbox, Topology, World,
     ask::{Answer, Mode, ask, open, request},
-    both_topologies, built, eventually_some, merge,
+    both_topologies, built, eventually, eventually_some, merge,
     refusal::Refusal,
 };
 use signalbox_vendorsim::Vendor;
@@ -48,7 +48,7 @@ struct Newsroom {
 struct Apart {
     ingester: Signalbox,
     _nats: NatsServer,
-    _clickhouse: ClickHouseEngine,
+    clickhouse: ClickHouseEngine,
     _dir: TempDir,
 }
 
@@ -88,7 +88,7 @@ impl Newsroom {
         })
         .await;
         let world = World::start(topology, config).await;
-        let apart = Apart { ingester, _nats: nats, _clickhouse: clickhouse, _dir: dir };
+        let apart = Apart { ingester, _nats: nats, clickhouse, _dir: dir };
         Self { world, apart: Some(apart) }
     }
 
@@ -431,4 +431,22 @@ async fn tables_are_made_by_a_command_of_their_own() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert!(dir.path().join("data/usage.db").exists());
+}
+
+#[tokio::test]
+async fn an_ingester_is_ready_once_it_has_reached_its_store_and_a_router_is_all_the_time() {
+    let mut room = Newsroom::start(Topology::Remote).await;
+    let apart = room.apart.as_mut().unwrap();
+    apart.ingester.kill().await;
+    apart.clickhouse.kill().await;
+    apart.ingester.restart().await;
+    let missing = eventually_some("it says what is missing", || async {
+        apart.ingester.ready().await.err().filter(|missing| !missing.contains("not reached yet"))
+    });
+    assert!(missing.await.contains("usage store: the usage store is away"));
+    ask(&mut room.world.client(), Mode::Unary, named("meanwhile")).await.unwrap();
+    assert_eq!(room.world.signalbox.router.ready().await, Ok(()));
+    apart.clickhouse.restart().await;
+    eventually("it is ready", || async { apart.ingester.ready().await.is_ok() }).await;
+    room.sums(1).await;
 }

@@ -67,11 +67,7 @@ pub(crate) async fn prepare(
 type BusEnds = (Box<dyn UsageBus>, Arc<dyn DeadLetters>);
 
 /// Both, over NATS where it is configured.
-fn bus(
-    clock: &Arc<dyn Clock>,
-    spool: Option<&Arc<Spool>>,
-    nats: Option<&Nats>,
-) -> Result<BusEnds, String> {
+fn bus(clock: &Arc<dyn Clock>, spool: Option<&Arc<Spool>>, nats: Option<&Nats>) -> Result<BusEnds, String> {
     match (nats, spool) {
         (Some(nats), _) => {
             let consumer = UsageConsumer::new(nats.clone(), ConsumerOptions::default());
