@@ -5,8 +5,8 @@ use clickhouse::error::Result;
 use signalbox_ports::usage_store::StoreFailure;
 use std::{future::Future, time::Duration};
 
-/// An insert, which is far shorter than the bus waits before it gives a message to another ingester. The server counts
-/// from when it has the rows, so one that was given up here has landed or never will 10 s later.
+/// An insert with all that belongs to it. The server may take as long again, from when it has the rows: one that was
+/// given up here has landed 20 s after its beginning, or never will.
 pub(crate) const INSERT: Duration = Duration::from_secs(10);
 /// A look for what is stored already.
 pub(crate) const LOOKUP: Duration = Duration::from_secs(5);

@@ -1,7 +1,6 @@
 //! Single accounts.
 
 use crate::{
-    insert::decode,
     limits::{self, bounded},
     query::{Conditions, newest, read},
     time,
@@ -9,9 +8,12 @@ use crate::{
 use bytes::Bytes;
 use clickhouse::{Client, Row};
 use futures_util::future::try_join;
+use prost::Message as _;
 use serde::Deserialize;
+use signalbox_api::v1::UsageEvent;
 use signalbox_ports::usage_store::{Counted, Page, Requests, StoreFailure};
 
+/// As it is stored.
 #[derive(Row, Deserialize)]
 pub(crate) struct Account {
     event: Bytes,
@@ -20,7 +22,9 @@ pub(crate) struct Account {
 
 impl Account {
     pub(crate) fn counted(self) -> Result<Counted, StoreFailure> {
-        Ok(Counted { when: time::system_time(self.counted_at), event: decode(self.event)? })
+        let event = UsageEvent::decode(self.event)
+            .map_err(|error| StoreFailure::Refused(format!("a stored account cannot be read: {error}")))?;
+        Ok(Counted { when: time::system_time(self.counted_at), event })
     }
 }
 
