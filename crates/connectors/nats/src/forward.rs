@@ -22,13 +22,20 @@ use std::{
     sync::Arc,
     time::{Duration, SystemTime},
 };
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 use trouble::Trouble;
 use window::{Acked, Window, fitting};
 
-/// How long an acknowledgement is waited for. A cluster that lost a stream's leader takes about as long to choose another.
-const ACK_PATIENCE: Duration = Duration::from_secs(4);
+/// How long nothing at all may be acknowledged before everything is tried once more. A cluster that lost a stream's leader
+/// takes some five seconds to choose another.
+const SILENCE: Duration = Duration::from_secs(2);
+/// The same for what is tried then, and for questions.
+const RETRY_SILENCE: Duration = Duration::from_secs(1);
+/// How long one acknowledgement may take while others come.
+const ACK_PATIENCE: Duration = Duration::from_secs(15);
+/// Most entries that are sent and not acknowledged after a failure, until one is.
+const FEW: usize = 16;
 /// How long what is left may take once the process is told to end.
 const LAST_ATTEMPT: Duration = Duration::from_secs(5);
 /// How long to wait for entries before looking whether some came unnoticed.
@@ -56,8 +63,13 @@ pub struct Forwarder {
     nats: Nats,
     outbox: Arc<dyn Outbox>,
     options: ForwarderOptions,
-    context: Context,
+    /// For questions.
+    asking: Context,
+    /// For entries.
+    sending: Context,
     window: Window,
+    /// When something was acknowledged last, or nothing was under way.
+    progress: Instant,
     backoff: Backoff,
     /// What the log was told last, until it is over.
     troubled: Option<&'static str>,
@@ -74,10 +86,22 @@ impl fmt::Debug for Forwarder {
 impl Forwarder {
     /// Must be called inside the runtime that is to carry it.
     pub fn new(nats: Nats, outbox: Arc<dyn Outbox>, options: ForwarderOptions) -> Self {
-        let context = nats.jetstream(ACK_PATIENCE, options.in_flight.saturating_mul(4));
+        let asking = nats.jetstream(RETRY_SILENCE, FEW);
+        let sending = nats.jetstream(ACK_PATIENCE, options.in_flight.saturating_mul(8));
         let backoff = Backoff::new(options.seed);
         let window = Window::default();
-        Self { nats, outbox, options, context, window, backoff, troubled: None, oldest: None }
+        Self {
+            nats,
+            outbox,
+            options,
+            asking,
+            sending,
+            window,
+            progress: Instant::now(),
+            backoff,
+            troubled: None,
+            oldest: None,
+        }
     }
 
     /// Runs until `drain` is cancelled, then sends what is left, for a few seconds at most. What it cannot send is still in
@@ -120,9 +144,11 @@ impl Forwarder {
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let caught_up = self.fill().await?;
-            if self.window.is_empty() {
+            if self.window.is_empty() && caught_up {
+                self.oldest = None;
+                self.show_age();
                 self.fine();
-                if caught_up && drain.is_cancelled() {
+                if drain.is_cancelled() {
                     return Ok(());
                 }
             }
@@ -141,7 +167,7 @@ impl Forwarder {
         }
         let streams = &self.options.streams;
         for wanted in [streams.usage(), streams.dead()] {
-            Box::pin(ensure(&self.context, &wanted, streams)).await?;
+            Box::pin(ensure(&self.asking, &wanted, streams)).await?;
         }
         Ok(())
     }
@@ -149,8 +175,9 @@ impl Forwarder {
     /// Sends what there is and what may be under way. Whether there was no more.
     async fn fill(&mut self) -> Result<bool, Trouble> {
         loop {
-            let room = self.options.in_flight.saturating_sub(self.window.len());
-            if room < self.options.in_flight.div_ceil(4) {
+            let most = if self.troubled.is_some() { FEW } else { self.options.in_flight };
+            let room = most.saturating_sub(self.window.len());
+            if room < most.div_ceil(4) {
                 return Ok(false);
             }
             let entries = self.outbox.read(self.window.last(), room)?;
@@ -176,7 +203,10 @@ impl Forwarder {
         if entry.again {
             message = message.header(AGAIN, "1");
         }
-        let ack = self.context.send_publish(route.subject, message).await?;
+        if self.window.is_empty() {
+            self.progress = Instant::now();
+        }
+        let ack = self.sending.send_publish(route.subject, message).await?;
         self.window.push(entry.position, route.ended, ack);
         Ok(())
     }
@@ -184,7 +214,10 @@ impl Forwarder {
     fn acked(&mut self, acked: Acked) -> Result<(), Trouble> {
         metrics::forwarded(acked.new, acked.repeats);
         metrics::unacked(self.window.len());
-        self.backoff.reset();
+        if acked.new + acked.repeats > 0 {
+            self.progress = Instant::now();
+            self.fine();
+        }
         if acked.failure.is_some() || self.window.is_empty() || self.window.unconfirmed() >= CONFIRM_EVERY {
             self.confirm()?;
         }
@@ -204,7 +237,12 @@ impl Forwarder {
         self.oldest = self.window.oldest().or(self.oldest);
         self.show_age();
         // What was sent over a connection that is lost is never acknowledged.
-        if self.nats.is_connected() { Ok(()) } else { Err(Trouble::Away) }
+        if !self.nats.is_connected() {
+            return Err(Trouble::Away);
+        }
+        let patience = if self.troubled.is_some() { RETRY_SILENCE } else { SILENCE };
+        let silent = !self.window.is_empty() && self.progress.elapsed() > patience;
+        if silent { Err(Trouble::Silence) } else { Ok(()) }
     }
 
     fn show_age(&self) {
@@ -212,10 +250,9 @@ impl Forwarder {
         metrics::behind(age.unwrap_or_default());
     }
 
-    /// Everything is acknowledged.
+    /// Something is acknowledged, or there is nothing to send.
     fn fine(&mut self) {
-        self.oldest = None;
-        self.show_age();
+        self.backoff.reset();
         if self.troubled.take().is_some() {
             tracing::info!("accounts reach the bus again");
         }

@@ -21,7 +21,7 @@ static UNACKED: LazyLock<IntGaugeVec> = LazyLock::new(|| {
 static FAILURES: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_usage_forward_failures_total",
-        "Times that accounts could not be sent on: away, stream, publish or spool.",
+        "Times that accounts could not be sent on: away, silence, stream, publish or spool.",
         &["reason"],
     )
 });

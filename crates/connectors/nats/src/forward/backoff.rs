@@ -4,7 +4,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use std::time::Duration;
 
 const SHORTEST: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_secs(3);
+const LONGEST: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Backoff {
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_to_a_few_seconds_and_begin_anew_after_a_success() {
+    fn pauses_grow_to_a_second_and_begin_anew_after_a_success() {
         let mut backoff = Backoff::new(7);
         let pauses: Vec<_> = (0..40).map(|_| backoff.next()).collect();
         assert!(pauses[0] <= SHORTEST && pauses[0] >= SHORTEST / 2);

@@ -8,6 +8,8 @@ use std::io;
 pub(super) enum Trouble {
     #[error("NATS is not connected")]
     Away,
+    #[error("the stream acknowledges nothing")]
+    Silence,
     #[error(transparent)]
     Stream(#[from] StreamError),
     #[error("the stream does not take them: {0}")]
@@ -21,6 +23,7 @@ impl Trouble {
     pub(super) fn reason(&self) -> &'static str {
         match self {
             Self::Away => "away",
+            Self::Silence => "silence",
             Self::Stream(_) => "stream",
             Self::Publish(_) => "publish",
             Self::Spool(_) => "spool",

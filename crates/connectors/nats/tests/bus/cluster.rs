@@ -3,8 +3,12 @@
 use crate::support::{Forwarding, append, connect, consumer, event, ids, ingest, is_empty, spool};
 use signalbox_nats::Nats;
 use signalbox_ports::UsageLog as _;
+use signalbox_spool::Spool;
 use signalbox_testkit::{NatsCluster, eventually, eventually_some};
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 const EVENTS: usize = 4000;
 
@@ -19,6 +23,23 @@ async fn leader(url: &str) -> Option<String> {
 
 async fn prepared(nats: &Nats) {
     eventually("the cluster makes the streams", || async { consumer(nats).prepare().await.is_ok() }).await;
+}
+
+/// The longest time in which entries waited and none was acknowledged, until there are no more for a while.
+async fn longest_stall(spool: Arc<Spool>) -> Duration {
+    let (mut longest, mut since, mut before) = (Duration::ZERO, Instant::now(), 0);
+    let mut idle = 0;
+    while idle < 100 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let waiting = spool.waiting_bytes();
+        idle = if waiting == 0 { idle + 1 } else { 0 };
+        if waiting == 0 || waiting < before {
+            longest = longest.max(since.elapsed());
+            since = Instant::now();
+        }
+        before = waiting;
+    }
+    longest
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -39,6 +60,7 @@ async fn the_death_of_the_streams_leader_loses_nothing_and_holds_no_request_up()
     let mut longest = Duration::ZERO;
     let mut pace = tokio::time::interval(Duration::from_micros(500));
     let mut killed = None;
+    let stall = tokio::spawn(longest_stall(spool.clone()));
     for (number, id) in ids("e", EVENTS).enumerate() {
         pace.tick().await;
         if number == EVENTS / 4 {
@@ -55,7 +77,8 @@ async fn the_death_of_the_streams_leader_loses_nothing_and_holds_no_request_up()
     all.push("first".to_owned());
     ingesting.await.unwrap().assert_has_exactly(all);
     let behind = killed.unwrap().elapsed();
-    println!("longest wait of a request {longest:?}; all stored {behind:?} after the leader's death");
     eventually("the spool is empty", || is_empty(&spool)).await;
+    println!("longest wait of a request {longest:?}; all stored {behind:?} after the leader's death");
+    println!("no acknowledgement for {:?}", stall.await.unwrap());
     forwarding.drain().await;
 }
