@@ -1,14 +1,24 @@
 //! Every event once, in rows and in sums, whoever dies when.
 
-use crate::engine::{assert_holds, batch, client, clock, migrated, store};
+use crate::engine::{assert_holds, batch, client, clock, migrated, options, store};
 use futures_util::future::join_all;
 use signalbox_api::v1::UsageEvent;
+use signalbox_clickhouse::{ClickHouseStore, Options};
 use signalbox_contracts::events;
-use signalbox_ports::usage_store::{Inserted, StoreFailure, UsageStore};
+use signalbox_ports::usage_store::{Batch, Inserted, StoreFailure, UsageStore};
 use signalbox_testkit::ClickHouseEngine;
+use std::time::Duration;
+use tokio::sync::watch;
 
 fn some(count: u64) -> Vec<UsageEvent> {
     events(1, count).collect()
+}
+
+/// As an ingester does: a store that is too busy to answer in time gets the same batch again.
+async fn insert(store: &ClickHouseStore, batch: &Batch) {
+    while let Err(failure) = store.insert(batch).await {
+        assert!(matches!(failure, StoreFailure::Away(_)), "{failure}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -23,10 +33,7 @@ async fn ten_ingesters_at_once_count_every_event_once() {
         async move {
             for (part, events) in share.chunks(50).enumerate() {
                 let batch = batch(&format!("{number}-{part}"), events, &[]);
-                let (one, other) = (store.insert(&batch), store.insert(&batch));
-                let (one, other) = futures_util::join!(one, other);
-                one.unwrap();
-                other.unwrap();
+                futures_util::join!(insert(&store, &batch), insert(&store, &batch));
             }
         }
     });
@@ -49,6 +56,46 @@ async fn a_server_killed_between_an_insert_and_its_retry_counts_once() {
 
     let other = batch("100-300", &events[100..], &events[100..200]);
     assert_eq!(store.insert(&other).await.unwrap(), Inserted { stored: 100, repeated: 100 });
+    assert_holds(&engine, &events).await;
+}
+
+/// Gives all events to the store, whose server dies again and again: by turns the same batch is tried again, and another
+/// process gets its events together with new ones. Says how far it is.
+async fn ingest(options: Options, events: Vec<UsageEvent>, done: watch::Sender<usize>) {
+    let open = || ClickHouseStore::new(options.clone(), clock()).unwrap();
+    let (mut store, mut start, mut length, mut suspects, mut failures) = (open(), 0, 100, 0, 0);
+    while start < events.len() {
+        let end = events.len().min(start + length);
+        let batch = batch(&format!("{start}-{end}"), &events[start..end], &events[start..start + suspects]);
+        match store.insert(&batch).await {
+            Ok(_) => {
+                (start, length, suspects) = (end, 100, 0);
+                done.send_replace(start);
+            }
+            Err(StoreFailure::Away(_)) if failures % 40 < 20 => failures += 1,
+            Err(StoreFailure::Away(_)) => {
+                (store, length, suspects) = (open(), end - start + 50, end - start);
+                failures += 1;
+            }
+            Err(refused) => panic!("{refused}"),
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_killed_again_and_again_while_it_stores_counts_once() {
+    let mut engine = ClickHouseEngine::start().await;
+    migrated(&engine).await;
+    let events = some(3000);
+    let (done, mut progress) = watch::channel(0);
+    let ingesting = tokio::spawn(ingest(options(&engine), events.clone(), done));
+    for kill in 1..=5 {
+        progress.wait_for(|done| *done >= 400 * kill).await.unwrap();
+        engine.kill().await;
+        engine.restart().await;
+    }
+    ingesting.await.unwrap();
     assert_holds(&engine, &events).await;
 }
 
