@@ -150,7 +150,7 @@ mod tests {
         let found = v1::QueryUsageResponse { rows: vec![row], ..v1::QueryUsageResponse::default() };
         let expected = "\
 TENANT  TASK TYPE  REQUESTS  FAILED  FELL BACK  CACHE HITS  TOKENS IN  OUT        COST  SAVED  P50  P95
-acme    -                12       1          0           0       1000   50  €0.000172+     €0    -    -
+acme    -                12       1          0           0       1000   50  €0.000172+  €0.00    -    -
 A cost with + leaves out requests whose cost is not known.";
         let by = [UsageDimension::Tenant, UsageDimension::TaskType];
         assert_eq!(table(&found, &by, false), expected);
