@@ -50,6 +50,8 @@ pub struct Wish {
     pub seed: u64,
     /// Whether the store is killed, too.
     pub store_dies: bool,
+    /// Whether NATS is killed, too, where there is one.
+    pub nats_dies: bool,
     /// The program `chaos`.
     pub program: PathBuf,
 }
@@ -106,7 +108,7 @@ impl Field {
             // NATS is one of five, and all that is under way hangs on it.
             Mode::Nats => publishers
                 .chain(ingesters)
-                .chain([Victim::Nats, Victim::Nats])
+                .chain([Victim::Nats, Victim::Nats].into_iter().filter(|_| wish.nats_dies))
                 .chain(wish.store_dies.then_some(Victim::Store))
                 .collect(),
         }

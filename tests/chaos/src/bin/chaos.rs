@@ -81,6 +81,7 @@ impl RunArgs {
             rate: if mode == Mode::Cluster { self.rate / 2 } else { self.rate },
             seed: self.seed,
             store_dies: self.store_dies,
+            nats_dies: true,
             program: std::env::current_exe().map_err(|error| error.to_string())?,
         })
     }
