@@ -211,8 +211,12 @@ impl UsageConsumer {
         let state = &stream.cached_info().state;
         // Before the first consumer nothing was delivered to anybody.
         let unread = puller.is_first && self.epoch.is_none() && state.first_sequence <= 1;
-        let through = if unread { 0 } else { state.last_sequence };
-        let epoch = Epoch::begun(memory, self.options.clock.now(), through);
+        let (since, through) = if unread {
+            (SystemTime::UNIX_EPOCH, 0)
+        } else {
+            (self.options.clock.now(), state.last_sequence)
+        };
+        let epoch = Epoch::begun(memory, since, through);
         puller.note(&self.context, NOTE, epoch.note()).await?;
         Ok(epoch)
     }

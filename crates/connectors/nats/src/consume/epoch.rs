@@ -3,7 +3,8 @@
 //! A server that dies forgets deliveries and acknowledgements of the last moments, and so may another that takes its place:
 //! they then deliver messages once more as if it were the first time, perhaps while another ingester still stores them.
 //! So the time is cut into epochs, one for each leader of the consumer. What was in the stream when an epoch began counts as
-//! delivered before, and is kept back until nobody can still be storing it. The first ingester to notice an epoch notes its
+//! delivered before, and is kept back until nobody can still be storing it. So is what its sender sent again: the first copy
+//! may have been delivered and then lost with the server, so that the second is not known for one. The first ingester to notice an epoch notes its
 //! beginning in the consumer's metadata, so that a new ingester does not have to begin one.
 
 use async_nats::jetstream::consumer::Info;
@@ -67,9 +68,9 @@ impl Epoch {
         !self.memory.sure || sequence <= self.through
     }
 
-    /// Whether somebody may still be storing a message that was delivered before the epoch.
-    pub(super) fn must_wait(&self, sequence: u64, now: SystemTime, hold: Duration) -> bool {
-        sequence <= self.through && now.duration_since(self.since).unwrap_or_default() < hold
+    /// Whether somebody may still be storing a message, or an earlier copy of one that was sent again.
+    pub(super) fn must_wait(&self, sequence: u64, resent: bool, now: SystemTime, hold: Duration) -> bool {
+        (resent || sequence <= self.through) && now.duration_since(self.since).unwrap_or_default() < hold
     }
 }
 
@@ -86,12 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_in_the_stream_when_an_epoch_began_is_doubted_and_waits_for_a_while() {
+    fn what_may_have_been_delivered_before_an_epoch_is_doubted_and_waits_for_a_while() {
         let epoch = Epoch::begun(memory("a"), at(1000), 17);
         let hold = Duration::from_secs(30);
         assert!(epoch.doubts(17) && !epoch.doubts(18));
-        assert!(epoch.must_wait(17, at(1029), hold));
-        assert!(!epoch.must_wait(17, at(1030), hold) && !epoch.must_wait(18, at(1000), hold));
+        let waits = |sequence, resent, now| epoch.must_wait(sequence, resent, at(now), hold);
+        assert!(waits(17, false, 1029) && !waits(17, false, 1030) && !waits(18, false, 1000));
+        assert!(waits(18, true, 1029) && !waits(18, true, 1030));
         let unsure = Memory { sure: false, ..memory("a") };
         assert!(Epoch::begun(unsure, at(1000), 17).doubts(18));
     }

@@ -92,7 +92,7 @@ impl Kept {
             let Waiting { delivery, resent } = waiting;
             let first_may_wait =
                 *resent && oldest.is_none_or(|oldest| is_older(oldest, delivery.taken_at, window));
-            !first_may_wait && !epoch.must_wait(delivery.sequence, now, hold)
+            !first_may_wait && !epoch.must_wait(delivery.sequence, *resent, now, hold)
         };
         let mut released: Vec<_> = self.kept.extract_if(.., free).map(|waiting| waiting.delivery).collect();
         released.sort_by_key(|delivery| delivery.sequence);
