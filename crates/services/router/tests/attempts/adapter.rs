@@ -35,6 +35,15 @@ pub(crate) enum End {
     Breaks(&'static str, ErrorReason),
 }
 
+impl Deed {
+    async fn silence(&self) {
+        // A timer of no time takes a millisecond.
+        if !self.after.is_zero() {
+            tokio::time::sleep(self.after).await;
+        }
+    }
+}
+
 /// It answers after a silence.
 pub(crate) fn answers_after(millis: u64, text: &'static str) -> Deed {
     Deed { after: Duration::from_millis(millis), end: End::Answer(text, v1::FinishReason::Stop) }
@@ -145,7 +154,7 @@ impl ProviderService for Adapter {
         request: Request<v1::InvokeModelRequest>,
     ) -> Result<Response<v1::InvokeModelResponse>, Status> {
         let (call, deed) = self.begin(request.into_inner().target);
-        tokio::time::sleep(deed.after).await;
+        deed.silence().await;
         call.end();
         match deed.end {
             End::Answer(text, finish) => Ok(Response::new(v1::InvokeModelResponse {
@@ -169,7 +178,7 @@ impl ProviderService for Adapter {
         let (call, deed) = self.begin(request.into_inner().request.unwrap().target);
         let stalls = matches!(deed.end, End::Stalls(_));
         let events = stream::once(async move {
-            tokio::time::sleep(deed.after).await;
+            deed.silence().await;
             call.end();
             match deed.end {
                 End::Answer(text, finish) => {
@@ -200,7 +209,7 @@ impl ProviderService for Adapter {
         request: Request<v1::InvokeEmbeddingRequest>,
     ) -> Result<Response<v1::InvokeEmbeddingResponse>, Status> {
         let (call, deed) = self.begin(request.into_inner().target);
-        tokio::time::sleep(deed.after).await;
+        deed.silence().await;
         call.end();
         match deed.end {
             End::Answer(..) => {
