@@ -25,10 +25,10 @@ async fn main() {
     let count = words.first().map_or(100_000, |count| count.parse().unwrap());
     if words.iter().any(|word| word == "cluster") {
         let cluster = NatsCluster::start().await;
-        measure(cluster.urls(), count).await;
+        Box::pin(measure(cluster.urls(), count)).await;
     } else {
         let server = NatsServer::start().await;
-        measure(vec![server.url()], count).await;
+        Box::pin(measure(vec![server.url()], count)).await;
     }
 }
 

@@ -93,15 +93,24 @@ impl UsageConsumer {
         for wanted in [streams.usage(), streams.dead()] {
             Box::pin(ensure(&self.context, &wanted, streams)).await?;
         }
-        self.puller = Some(Box::pin(Puller::start(&self.nats, &self.context, &self.options)).await?);
+        let puller = Box::pin(Puller::start(&self.nats, &self.context, &self.options)).await?;
         // What comes from here on need not be doubted.
         let away = |away: BusAway| StreamError::Away { stream: USAGE_STREAM.to_owned(), error: away.0 };
-        self.epoch().await.map(drop).map_err(away)
+        self.look(&puller).await.map_err(away)?;
+        self.puller = Some(puller);
+        Ok(())
+    }
+
+    async fn prepared(&mut self) -> Result<(), BusAway> {
+        Box::pin(self.prepare()).await.map_err(|error| BusAway(error.to_string()))
     }
 
     async fn pull(&mut self, most: usize, end: Instant) -> Result<Pulled, BusAway> {
         self.connected()?;
-        self.prepare().await.map_err(|error| BusAway(error.to_string()))?;
+        self.prepared().await?;
+        // Looked at now, so that it is not the first events after a quiet time that are doubted.
+        self.epoch().await?;
+        self.prepared().await?;
         let Some(puller) = &mut self.puller else { return Err(lost()) };
         let pulled = puller.pull(most, end).await;
         let nothing = pulled.messages.is_empty();
@@ -119,8 +128,12 @@ impl UsageConsumer {
         if pulled.messages.is_empty() && self.kept.len() == 0 {
             return Ok(Vec::new());
         }
-        // Looked at when the messages are here, so that it is that of the servers that sent them, or a later one.
+        let asked_in = self.epochs;
         let epoch = self.epoch().await?;
+        if self.epochs != asked_in {
+            // Nobody knows which servers they are of. They come again.
+            return Ok(Vec::new());
+        }
         self.extend_kept().await;
         let mut older = self.kept.sequences();
         older.extend(pulled.messages.iter().take(pulled.late).map(|(_, place)| place.sequence));
@@ -183,26 +196,36 @@ impl UsageConsumer {
         Ok(())
     }
 
-    /// The epoch of now. In a cluster only the servers know.
+    /// The epoch of now. When it is another one, nothing of before is any more what it was.
     async fn epoch(&mut self) -> Result<Epoch, BusAway> {
+        // A server that stands alone is known by its connection; in a cluster only the servers know.
         let server = self.nats.client().server_info().server_id;
-        if let Some(epoch) = self.epoch.as_ref().filter(|epoch| epoch.memory.id == server) {
-            return Ok(epoch.clone());
+        if self.epoch.as_ref().is_none_or(|epoch| epoch.memory.id != server) {
+            // Dropped where it is another epoch: what still comes of its requests is of before.
+            let puller = self.puller.take().ok_or_else(lost)?;
+            if !self.look(&puller).await? {
+                self.puller = Some(puller);
+            }
         }
-        let Some(puller) = &self.puller else { return Err(lost()) };
+        self.epoch.clone().ok_or_else(lost)
+    }
+
+    /// Whether another epoch has begun.
+    async fn look(&mut self, puller: &Puller) -> Result<bool, BusAway> {
         let info = puller.info().await?;
-        let memory = Memory::of(&info, &server);
-        if let Some(epoch) = self.epoch.as_ref().filter(|epoch| epoch.memory == memory) {
-            return Ok(epoch.clone());
+        let memory = Memory::of(&info, &self.nats.client().server_info().server_id);
+        if self.epoch.as_ref().is_some_and(|epoch| epoch.memory == memory) {
+            return Ok(false);
         }
         let noted = info.config.metadata.get(NOTE).and_then(|note| Epoch::noted(&memory, note));
         let epoch = match noted {
             Some(epoch) => epoch,
             None => self.begin_epoch(puller, memory).await?,
         };
+        self.epoch = Some(epoch);
         self.epochs += 1;
         self.kept.clear();
-        Ok(self.epoch.insert(epoch).clone())
+        Ok(true)
     }
 
     async fn begin_epoch(&self, puller: &Puller, memory: Memory) -> Result<Epoch, BusAway> {
@@ -267,7 +290,11 @@ impl UsageBus for UsageConsumer {
     }
 
     async fn acknowledge(&mut self, sequences: &[u64]) -> Result<(), BusAway> {
-        self.tell(&self.held.replies(sequences), &ACK).await?;
+        self.connected()?;
+        self.epoch().await?;
+        // What was received before may have been lost with a server, and its number given to another message.
+        let of_now = self.held.of(sequences, self.epochs);
+        self.tell(&self.held.replies(&of_now), &ACK).await?;
         self.held.remove(sequences);
         Ok(())
     }
@@ -275,7 +302,7 @@ impl UsageBus for UsageConsumer {
     async fn extend(&mut self, sequences: &[u64]) -> Result<(), BusAway> {
         self.connected()?;
         self.epoch().await?;
-        if !self.held.are_of(sequences, self.epochs) {
+        if self.held.of(sequences, self.epochs).len() < sequences.len() {
             return Err(BusAway("some of the messages may have been given to another ingester".to_owned()));
         }
         self.extend_held(sequences).await

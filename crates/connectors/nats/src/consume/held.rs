@@ -26,9 +26,10 @@ impl Held {
         held.map(|message| message.reply.clone()).collect()
     }
 
-    /// Whether all of them are here, and of this epoch.
-    pub(super) fn are_of(&self, sequences: &[u64], epoch: u64) -> bool {
-        sequences.iter().all(|sequence| self.0.get(sequence).is_some_and(|message| message.epoch == epoch))
+    /// Those of them that are here and of this epoch.
+    pub(super) fn of(&self, sequences: &[u64], epoch: u64) -> Vec<u64> {
+        let is_of = |sequence: &u64| self.0.get(sequence).is_some_and(|message| message.epoch == epoch);
+        sequences.iter().copied().filter(is_of).collect()
     }
 
     pub(super) fn touch(&mut self, sequences: &[u64]) {
