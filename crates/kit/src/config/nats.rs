@@ -23,6 +23,13 @@ pub struct NatsConfig {
     pub password: Option<KeySource>,
     /// File with certificates (PEM) to trust in place of the system's.
     pub ca_file: Option<PathBuf>,
+    /// Copies of each account that the servers keep: three in a cluster and one without where left out.
+    #[schemars(range(min = 1, max = 5))]
+    pub replicas: Option<usize>,
+    /// Bytes of accounts that the servers keep until they are stored; 1 GiB where left out. Beyond, accounts wait in the
+    /// spools. The servers set them aside when the stream is made, and an eighth of it for accounts that cannot be stored.
+    #[schemars(range(min = 1_048_576))]
+    pub max_bytes: Option<u64>,
 }
 
 impl NatsConfig {
@@ -43,7 +50,8 @@ pub(super) fn check(config: &NatsConfig, at: &Cursor<'_>, findings: &mut Finding
         }
         _ => {}
     }
-    let rest = config.credentials_file.is_some() || config.user.is_some() || config.ca_file.is_some();
+    let who = config.credentials_file.is_some() || config.user.is_some() || config.ca_file.is_some();
+    let rest = who || config.replicas.is_some() || config.max_bytes.is_some();
     if config.servers.is_empty() && rest {
         findings.warn(at, "has no `servers`, so the rest has no effect");
     }

@@ -1,7 +1,7 @@
 //! The connection to NATS, over which processes tell each other what they have seen and accounts travel.
 
 use signalbox_kit::config::ConfigHandle;
-use signalbox_nats::{Nats, NatsOptions};
+use signalbox_nats::{Nats, NatsOptions, StreamOptions};
 
 use crate::roles::Role;
 
@@ -22,4 +22,11 @@ pub(crate) async fn connect(config: &ConfigHandle, roles: &[Role]) -> Result<Opt
         name: format!("signalbox {}", names.join(",")),
     };
     Nats::connect(options).await.map(Some).map_err(|error| format!("nats: {error}"))
+}
+
+/// How the servers keep accounts.
+pub(crate) fn streams(config: &ConfigHandle) -> StreamOptions {
+    let loaded = config.loaded();
+    let (replicas, max_bytes) = (loaded.config.nats.replicas, loaded.config.nats.max_bytes);
+    StreamOptions { replicas, max_bytes, ..StreamOptions::default() }
 }

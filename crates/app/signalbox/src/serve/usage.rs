@@ -9,10 +9,11 @@ mod alerts;
 mod run;
 pub(crate) mod store;
 
+use super::nats::streams;
 use crate::roles::Role;
 use signalbox_cost_ingest::{Dependencies, OutboxBus, Progress, SharedAlerts, Tail};
 use signalbox_kit::{Clock, config::ConfigHandle};
-use signalbox_nats::{ConsumerOptions, Nats, NatsDeadLetters, StreamOptions, UsageConsumer};
+use signalbox_nats::{ConsumerOptions, Nats, NatsDeadLetters, UsageConsumer};
 use signalbox_ports::{DeadLetters, UsageBus};
 use signalbox_spool::{Spool, SpoolDeadLetters};
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub(crate) async fn prepare(
         }
         return Ok(Usage::default());
     }
-    let (bus, letters) = bus(clock, spool, nats)?;
+    let (bus, letters) = bus(config, clock, spool, nats)?;
     let store::Opened { store, migrated } = store::open(config, clock).await?;
     let service = Dependencies {
         config: config.clone(),
@@ -67,11 +68,17 @@ pub(crate) async fn prepare(
 type BusEnds = (Box<dyn UsageBus>, Arc<dyn DeadLetters>);
 
 /// Both, over NATS where it is configured.
-fn bus(clock: &Arc<dyn Clock>, spool: Option<&Arc<Spool>>, nats: Option<&Nats>) -> Result<BusEnds, String> {
+fn bus(
+    config: &ConfigHandle,
+    clock: &Arc<dyn Clock>,
+    spool: Option<&Arc<Spool>>,
+    nats: Option<&Nats>,
+) -> Result<BusEnds, String> {
     match (nats, spool) {
         (Some(nats), _) => {
-            let consumer = UsageConsumer::new(nats.clone(), ConsumerOptions::default());
-            let letters = NatsDeadLetters::new(nats, StreamOptions::default());
+            let options = ConsumerOptions { streams: streams(config), ..ConsumerOptions::default() };
+            let consumer = UsageConsumer::new(nats.clone(), options);
+            let letters = NatsDeadLetters::new(nats, streams(config));
             Ok((Box::new(consumer), Arc::new(letters)))
         }
         (None, Some(spool)) => {

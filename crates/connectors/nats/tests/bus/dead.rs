@@ -8,7 +8,7 @@ use signalbox_ports::{DeadLetters as _, Letter, Replay, UsageBus as _};
 use signalbox_testkit::NatsServer;
 use std::time::{Duration, SystemTime};
 
-fn letter(sequence: u64, reason: Reason) -> Letter {
+pub(crate) fn letter(sequence: u64, reason: Reason) -> Letter {
     let event = event(&format!("e{sequence}"));
     Letter {
         sequence,

@@ -1,11 +1,16 @@
 //! Making the streams, and finding them otherwise.
 
-use crate::support::{Forwarding, append, connect, consumer, ids, is_empty, jetstream, receive, spool};
+use crate::support::{
+    Forwarding, SOON, append, connect, consumer, ids, is_empty, jetstream, receive, sequences, spool,
+};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
-use futures_util::future::join_all;
-use signalbox_nats::{ConsumerOptions, StreamOptions, UsageConsumer};
+use futures_util::{StreamExt as _, future::join_all};
+use signalbox_api::v1::dead_letter::Reason;
+use signalbox_nats::{ConsumerOptions, Nats, NatsDeadLetters, NatsOptions, StreamOptions, UsageConsumer};
+use signalbox_ports::{DeadLetters as _, Replay, UsageBus as _};
 use signalbox_testkit::{NatsServer, eventually};
 use std::time::Duration;
+use tokio::time::timeout;
 
 #[tokio::test]
 async fn several_processes_make_the_streams_at_once() {
@@ -99,4 +104,45 @@ async fn more_copies_than_servers_is_told() {
     let mut bus = UsageConsumer::new(nats, ConsumerOptions { streams, ..ConsumerOptions::default() });
     let error = bus.prepare().await.unwrap_err().to_string();
     assert!(error.contains("USAGE") && error.contains("replicas"), "{error}");
+}
+
+/// As docs/configuration.md says what a user needs.
+const USERS: &str = r#"
+authorization {
+  user: signalbox
+  password: secret
+  permissions {
+    publish: ["signalbox.>", "_INBOX.>", "$JS.API.>", "$JS.ACK.>"]
+    subscribe: ["signalbox.>", "_INBOX.>"]
+  }
+}
+"#;
+
+#[tokio::test]
+async fn a_user_with_the_documented_leave_can_do_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("nats.conf");
+    std::fs::write(&file, USERS).unwrap();
+    let server = NatsServer::with(&["--config", file.to_str().unwrap()]).await;
+    let login = Some(("signalbox".to_owned(), "secret".to_owned()));
+    let options = NatsOptions { servers: vec![server.url()], login, ..NatsOptions::default() };
+    let nats = Nats::connect(options).await.unwrap();
+    eventually("NATS is connected", || async { nats.is_connected() }).await;
+
+    let mut bus = consumer(&nats);
+    bus.prepare().await.unwrap();
+    let tail = nats.follow_usage().await.unwrap();
+    let spool = spool(dir.path());
+    append(&spool, ids("e", 10));
+    let forwarding = Forwarding::start(&nats, spool);
+    let received = receive(&mut bus, 10).await;
+    bus.extend(&sequences(&received)).await.unwrap();
+    bus.acknowledge(&sequences(&received)).await.unwrap();
+    let letters = NatsDeadLetters::new(&nats, StreamOptions::default());
+    letters.set_aside(crate::dead::letter(1, Reason::Malformed)).await.unwrap();
+    assert_eq!(letters.replay(&Replay::Reason(Reason::Malformed)).await.unwrap(), 1);
+    assert_eq!(receive(&mut bus, 1).await.len(), 1);
+    assert_eq!(timeout(SOON, tail.take(11).count()).await.unwrap(), 11);
+    assert!(nats.publish_alert(&StreamOptions::default(), "a1", Vec::new()).await.unwrap());
+    forwarding.drain().await;
 }

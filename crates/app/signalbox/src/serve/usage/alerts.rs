@@ -1,8 +1,9 @@
 //! Alerts: what watches, and who is told.
 
+use crate::serve::nats::streams;
 use signalbox_cost_ingest::{AlertWatcher, Courier, Dependencies, WatchOptions};
 use signalbox_kit::config::{AlertsConfig, WebhookConfig};
-use signalbox_nats::{Nats, NatsAlerts, StreamOptions};
+use signalbox_nats::{Nats, NatsAlerts};
 use signalbox_ports::{AlertBus, AlertHook};
 use signalbox_webhook::{Webhook, WebhookOptions};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ impl Alerts {
             options(config),
         );
         let bus = nats.map(|nats| {
-            let bus: Arc<dyn AlertBus> = Arc::new(NatsAlerts::new(nats.clone(), StreamOptions::default()));
+            let bus: Arc<dyn AlertBus> = Arc::new(NatsAlerts::new(nats.clone(), streams(&service.config)));
             bus
         });
         let hook = config.webhook.as_ref().map(|webhook| hook(webhook, service)).transpose();

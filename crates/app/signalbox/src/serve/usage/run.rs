@@ -1,11 +1,11 @@
 //! What runs beside the calls: a thread that stores accounts, so that it holds up no request, and a task that sends them.
 
 use super::{Usage, alerts::Alerts};
-use crate::wire::Shared;
+use crate::{serve::nats::streams, wire::Shared};
 use futures_util::StreamExt as _;
 use signalbox_cost_ingest::{Dependencies, IngestOptions, Ingester, Tail, close_months};
 use signalbox_kit::{config::IngestConfig, readiness::Readiness};
-use signalbox_nats::{Forwarder, ForwarderOptions, Nats, StreamOptions};
+use signalbox_nats::{Forwarder, ForwarderOptions, Nats};
 use signalbox_ports::UsageBus;
 use std::time::Duration;
 use tokio::{sync::oneshot, task::JoinSet};
@@ -40,7 +40,7 @@ pub(crate) fn start(
     if let (Some(nats), Some(spool)) = (nats, &shared.spool) {
         let options = ForwarderOptions {
             in_flight: IN_FLIGHT,
-            streams: StreamOptions::default(),
+            streams: streams(&shared.config),
             clock: shared.clock.clone(),
             seed: rand::random(),
         };
