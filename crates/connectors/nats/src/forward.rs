@@ -24,7 +24,7 @@ use std::{
 };
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
-use trouble::Trouble;
+use trouble::{Lasting, Trouble};
 use window::{Acked, Window, fitting};
 
 /// How long nothing at all may be acknowledged before everything is tried once more. A cluster that lost a stream's leader
@@ -71,8 +71,7 @@ pub struct Forwarder {
     /// When something was acknowledged last, or nothing was under way.
     progress: Instant,
     backoff: Backoff,
-    /// What the log was told last, until it is over.
-    troubled: Option<&'static str>,
+    troubled: Option<Lasting>,
     /// When the oldest request ended whose account is not safe yet.
     oldest: Option<SystemTime>,
 }
@@ -253,19 +252,19 @@ impl Forwarder {
     /// Something is acknowledged, or there is nothing to send.
     fn fine(&mut self) {
         self.backoff.reset();
-        if self.troubled.take().is_some() {
+        if self.troubled.take().is_some_and(|lasting| lasting.is_told()) {
             tracing::info!("accounts reach the bus again");
         }
     }
 
-    /// Once for each kind in a row: it may go on for hours.
+    /// Once for each kind, for it may go on for hours; and not at all when it is soon over, as at the start.
     fn tell(&mut self, trouble: &Trouble) {
         metrics::failed(trouble.reason());
         self.show_age();
-        if self.troubled.replace(trouble.reason()) == Some(trouble.reason()) {
-            tracing::debug!(%trouble, "accounts still wait in the spool");
-        } else {
+        if self.troubled.get_or_insert_with(Lasting::from_now).is_news(trouble) {
             tracing::warn!(%trouble, "accounts do not reach the bus; they wait in the spool");
+        } else {
+            tracing::debug!(%trouble, "accounts wait in the spool");
         }
     }
 }
