@@ -11,6 +11,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     time::Duration,
 };
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tonic::{
     service::Routes,
@@ -74,14 +75,27 @@ pub async fn serve(
     }
 }
 
-/// Resolves when the process is asked to stop: SIGTERM or SIGINT.
-pub async fn stop_signal() -> io::Result<&'static str> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(tokio::select! {
-        _ = terminate.recv() => "SIGTERM",
-        _ = interrupt.recv() => "SIGINT",
-    })
+/// What asks the process to stop: SIGTERM or SIGINT.
+#[derive(Debug)]
+pub struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    /// Signals from now on. Before that one ends the process without a drain, so it comes before anybody is told
+    /// of the process.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    /// The next one's name.
+    pub async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
 }
 
 #[cfg(test)]

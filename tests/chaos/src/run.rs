@@ -10,6 +10,7 @@ use crate::{
 use signalbox_kit::{Clock as _, SystemClock};
 use std::{
     collections::BTreeMap,
+    fs, mem,
     path::Path,
     time::{Duration, SystemTime},
 };
@@ -43,41 +44,19 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
-/// Runs in a directory.
+/// Runs in a directory, and leaves the ingesters' logs there.
 ///
 /// # Errors
 /// What kept it from its end.
 pub async fn run(wish: &Wish, dir: &Path) -> Result<Report, String> {
     let until = SystemClock.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    let field = Field::start(wish, dir, until.cast_signed()).await?;
-    let mut run = Run::new(field);
-    let strikes = plan(&run.field.victims(wish), wish.kills, wish.events, wish.seed);
-    for strike in strikes {
-        run.until(|told| told.confirmed >= strike.at).await?;
-        run.strike(strike).await?;
+    let mut run = Run::new(Field::start(wish, dir, until.cast_signed()).await?);
+    let report = run.whole(wish, dir).await;
+    for (number, ingester) in run.field.ingesters.iter().enumerate() {
+        let file = dir.join(format!("ingester-{number}.log"));
+        fs::write(&file, ingester.log()).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    let events = run.events;
-    run.until(|told| told.published >= events).await?;
-    let published_after = run.started.elapsed();
-    run.until(|told| told.confirmed >= events).await?;
-    for victim in run.down.keys().copied().collect::<Vec<_>>() {
-        run.revive(victim).await?;
-    }
-    run.settled().await?;
-    let settled_after = run.started.elapsed();
-    run.field.stop().await?;
-    let (stored, problems) = check::check(&run.field, dir).await?;
-    Ok(Report {
-        wish: wish.clone(),
-        published_after,
-        settled_after,
-        longest: run.told.longest,
-        stall: run.stall.longest,
-        store_stall: run.stored.as_ref().map(Stored::longest),
-        killed: run.killed,
-        stored,
-        problems,
-    })
+    report
 }
 
 struct Run {
@@ -104,6 +83,35 @@ impl Run {
             down: BTreeMap::new(),
             field,
         }
+    }
+
+    async fn whole(&mut self, wish: &Wish, dir: &Path) -> Result<Report, String> {
+        let events = self.events;
+        for strike in plan(&self.field.victims(wish), wish.kills, events, wish.seed) {
+            self.until(|told| told.confirmed >= strike.at).await?;
+            self.strike(strike).await?;
+        }
+        self.until(|told| told.published >= events).await?;
+        let published_after = self.started.elapsed();
+        self.until(|told| told.confirmed >= events).await?;
+        for victim in self.down.keys().copied().collect::<Vec<_>>() {
+            self.revive(victim).await?;
+        }
+        self.settled().await?;
+        let settled_after = self.started.elapsed();
+        self.field.stop().await?;
+        let (stored, problems) = check::check(&self.field, dir).await?;
+        Ok(Report {
+            wish: wish.clone(),
+            published_after,
+            settled_after,
+            longest: self.told.longest,
+            stall: self.stall.longest,
+            store_stall: self.stored.as_ref().map(Stored::longest),
+            killed: mem::take(&mut self.killed),
+            stored,
+            problems,
+        })
     }
 
     fn look(&mut self) -> Told {

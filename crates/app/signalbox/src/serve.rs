@@ -22,7 +22,7 @@ use signalbox_kit::{
     catalog::VendorSettings,
     config::{ConfigHandle, LogFormat, ServerConfig},
     readiness::Readiness,
-    serve::{bind, stop_signal},
+    serve::{StopSignals, bind},
     telemetry,
 };
 use signalbox_ports::Drills;
@@ -99,6 +99,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let usage = usage::start(&shared, usage, nats.as_ref(), &readiness)?;
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
+    let mut stop = StopSignals::listen().map_err(|error| format!("cannot wait for a signal: {error}"))?;
     let running = shard::start(&shared, connections.shards(), grpc, &health_server, &drain)?;
     let background = [
         tokio::spawn(telemetry_http(&http, &readiness)?),
@@ -118,7 +119,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         .map(|spool| tokio::spawn(spool::keep(spool, shared.config.loaded().config.usage.spool.clone())));
     state::announce(&shared, &settings, running.address, &http);
 
-    let signal = stop_signal().await.map_err(|error| format!("cannot wait for a signal: {error}"))?;
+    let signal = stop.next().await;
     tracing::info!(signal, "draining: no new calls, those under way are finished");
     readiness.set("process", Err("draining".to_owned()));
     drain.cancel();
@@ -129,7 +130,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     carriers.abort_all();
     let finished = tokio::select! {
         finished = running.join() => finished,
-        _ = stop_signal() => Err("stopped by a second signal; calls under way were cut".to_owned()),
+        _ = stop.next() => Err("stopped by a second signal; calls under way were cut".to_owned()),
     };
     usage.finish().await;
     // Not before: whoever watches the process sees it drain.
