@@ -2,20 +2,28 @@
 //!
 //! Services know these; connectors implement them; `wire(config)` in the app brings the two together.
 
+mod access;
+mod admission;
 mod alerts;
 mod calls;
 mod drills;
+pub mod ledger;
 mod moderation;
+mod rates;
+pub mod tenants;
 mod usage_bus;
 pub mod usage_facts;
 mod usage_log;
 pub mod usage_store;
 mod vendor;
 
+pub use access::{Authenticator, Identity, Scope};
+pub use admission::{Admission, Payer, Reservation, Short, SpendLimit, Standing, Unlimited, Worst};
 pub use alerts::{AlertBus, AlertHook, AlertNews, NotTold};
 pub use calls::{CallOutcome, CallRecord, CallSink};
 pub use drills::Drills;
 pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};
+pub use rates::{NoRate, RateAsk, RateGrant, RateLimiter};
 pub use usage_bus::{BusAway, DeadLetters, Delivery, HOLD, Letter, Replay, UsageBus};
 pub use usage_log::{Entry, LogFull, NoLog, OpenAccount, Outbox, Position, UsageLog};
 pub use vendor::{AnswerStream, BoxAnswerStream, VendorApi, VendorReply, VendorTarget};

@@ -6151,6 +6151,9 @@ pub struct UsageCharge {
     /// Reservation it was admitted by; empty when it was admitted from a lease.
     #[prost(string, tag = "4")]
     pub reservation_id: ::prost::alloc::string::String,
+    /// Most that was set aside, in nano-EUR: what is charged where the cost is not known.
+    #[prost(int64, tag = "5")]
+    pub reserved_nano_eur: i64,
 }
 impl ::prost::Name for UsageCharge {
     const NAME: &'static str = "UsageCharge";
@@ -9137,6 +9140,9 @@ pub mod ledger_entry {
         Settle = 6,
         /// A replica died: what was left of its lease is held until it is known what it spent.
         Orphan = 7,
+        /// What a dead replica may have spent is booked as spent, by estimate; negative where a late settlement replaces
+        /// a part of it.
+        WriteOff = 8,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -9153,6 +9159,7 @@ pub mod ledger_entry {
                 Self::Release => "KIND_RELEASE",
                 Self::Settle => "KIND_SETTLE",
                 Self::Orphan => "KIND_ORPHAN",
+                Self::WriteOff => "KIND_WRITE_OFF",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -9166,6 +9173,7 @@ pub mod ledger_entry {
                 "KIND_RELEASE" => Some(Self::Release),
                 "KIND_SETTLE" => Some(Self::Settle),
                 "KIND_ORPHAN" => Some(Self::Orphan),
+                "KIND_WRITE_OFF" => Some(Self::WriteOff),
                 _ => None,
             }
         }
@@ -9426,7 +9434,11 @@ pub struct WatchAdmissionResponse {
 pub mod watch_admission_response {
     /// Nothing changed.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-    pub struct Heartbeat {}
+    pub struct Heartbeat {
+        /// There is an API key, so callers must have one.
+        #[prost(bool, tag = "1")]
+        pub authentication_required: bool,
+    }
     impl ::prost::Name for Heartbeat {
         const NAME: &'static str = "Heartbeat";
         const PACKAGE: &'static str = "signalbox.v1";
@@ -9525,9 +9537,16 @@ impl ::prost::Name for AcquireLeasesRequest {
 /// Leases. When money or rate is short the call fails with BUDGET_EXHAUSTED or RATE_LIMITED instead.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AcquireLeasesResponse {
-    /// One for each budget and each rate limit that the request falls under.
+    /// One for each budget and each rate limit that the request falls under; none where nothing is limited. A replica has
+    /// one lease of each budget and period: a second grant makes it larger.
     #[prost(message, repeated, tag = "1")]
     pub leases: ::prost::alloc::vec::Vec<Lease>,
+    /// The tenant; unset where it is not in the tenant store, and nothing is limited.
+    #[prost(message, optional, tag = "2")]
+    pub tenant: ::core::option::Option<Tenant>,
+    /// How long this holds without asking again, for what is not limited.
+    #[prost(message, optional, tag = "3")]
+    pub ttl: ::core::option::Option<::prost_types::Duration>,
 }
 impl ::prost::Name for AcquireLeasesResponse {
     const NAME: &'static str = "AcquireLeasesResponse";
@@ -9746,6 +9765,12 @@ pub struct LeaseReturn {
     /// The lease ends. All that was spent from it must be settled first.
     #[prost(bool, tag = "3")]
     pub end: bool,
+    /// Requests of a rate that were not used.
+    #[prost(uint64, tag = "4")]
+    pub unused_requests: u64,
+    /// Tokens of a rate that were not used.
+    #[prost(uint64, tag = "5")]
+    pub unused_tokens: u64,
 }
 impl ::prost::Name for LeaseReturn {
     const NAME: &'static str = "LeaseReturn";
@@ -9768,6 +9793,40 @@ impl ::prost::Name for ReturnLeasesResponse {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/signalbox.v1.ReturnLeasesResponse".into()
+    }
+}
+/// Ends a run of a replica.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EndReplicaRequest {
+    /// AcquireLeasesRequest.replica_id. One that holds nothing is no error. Required.
+    #[prost(string, tag = "1")]
+    pub replica_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for EndReplicaRequest {
+    const NAME: &'static str = "EndReplicaRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.EndReplicaRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.EndReplicaRequest".into()
+    }
+}
+/// A run of a replica was ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EndReplicaResponse {
+    /// What was left of its leases, in nano-EUR.
+    #[prost(int64, tag = "1")]
+    pub released_nano_eur: i64,
+}
+impl ::prost::Name for EndReplicaResponse {
+    const NAME: &'static str = "EndReplicaResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.EndReplicaResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.EndReplicaResponse".into()
     }
 }
 /// Sets money aside.
@@ -9863,7 +9922,7 @@ pub struct Settlement {
     /// What it cost, in nano-EUR. May be above what was reserved: the rest is a debt of the budget.
     #[prost(int64, tag = "4")]
     pub amount_nano_eur: i64,
-    /// The amount is an estimate. Then it is at least what had been reserved, unless less was provably used.
+    /// The amount is an estimate, as when a process died or the price is not known.
     #[prost(bool, tag = "5")]
     pub estimated: bool,
     /// More settlements of the reservation follow, as for the items of a batch. Otherwise what is left of it is set free.
@@ -10342,6 +10401,21 @@ pub mod budget_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ReturnLeases"));
             self.inner.unary(req, path, codec).await
         }
+        /// All that a run of a replica spent is settled: what is left of its leases is free again, also after it died.
+        pub async fn end_replica(
+            &mut self,
+            request: impl tonic::IntoRequest<super::EndReplicaRequest>,
+        ) -> std::result::Result<tonic::Response<super::EndReplicaResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.BudgetService/EndReplica");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "EndReplica"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Sets money aside for one spender without a lease, as for a batch: in every budget or in none.
         pub async fn reserve(
             &mut self,
@@ -10496,6 +10570,11 @@ pub mod budget_service_server {
             &self,
             request: tonic::Request<super::ReturnLeasesRequest>,
         ) -> std::result::Result<tonic::Response<super::ReturnLeasesResponse>, tonic::Status>;
+        /// All that a run of a replica spent is settled: what is left of its leases is free again, also after it died.
+        async fn end_replica(
+            &self,
+            request: tonic::Request<super::EndReplicaRequest>,
+        ) -> std::result::Result<tonic::Response<super::EndReplicaResponse>, tonic::Status>;
         /// Sets money aside for one spender without a lease, as for a batch: in every budget or in none.
         async fn reserve(
             &self,
@@ -11407,6 +11486,43 @@ pub mod budget_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReturnLeasesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.BudgetService/EndReplica" => {
+                    #[allow(non_camel_case_types)]
+                    struct EndReplicaSvc<T: BudgetService>(pub Arc<T>);
+                    impl<T: BudgetService> tonic::server::UnaryService<super::EndReplicaRequest> for EndReplicaSvc<T> {
+                        type Response = super::EndReplicaResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::EndReplicaRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as BudgetService>::end_replica(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = EndReplicaSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

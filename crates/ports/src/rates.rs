@@ -1,0 +1,76 @@
+//! Limits of requests and tokens over time, shared by every replica of the budget service.
+
+use signalbox_api::v1::{RateLimit, rate_slice::Level};
+use std::{fmt, time::Duration};
+
+/// Hands out slices of rate limits.
+#[async_trait::async_trait]
+pub trait RateLimiter: Send + Sync + fmt::Debug {
+    /// A slice of each limit, in their order, each with at least one request and `tokens`: of all, or of none.
+    ///
+    /// # Errors
+    /// See [`NoRate`].
+    async fn take(&self, asks: &[RateAsk], tokens: u64) -> Result<Vec<RateGrant>, NoRate>;
+
+    /// Gives back what was not used.
+    ///
+    /// # Errors
+    /// [`NoRate::Away`]; permits to run at once then come back when the slice's time is over.
+    async fn give_back(&self, ask: &RateAsk, unused: &RateGrant) -> Result<(), NoRate>;
+}
+
+/// A limit, and who wants a slice of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateAsk {
+    /// Whose: the tenant.
+    pub tenant_id: String,
+    /// Of what kind.
+    pub level: Level,
+    /// Which key or scene; empty for the tenant's own.
+    pub name: String,
+    /// The limit.
+    pub limit: RateLimit,
+    /// The scene's priority among those of the tenant, 0 for the ordinary; and the highest that any has.
+    pub priority: (i32, i32),
+    /// Names the slice: one that is asked for again replaces the one before.
+    pub slice_id: String,
+    /// How long the slice may be used, and its permits are kept.
+    pub ttl: Duration,
+}
+
+/// A slice of a limit. Zero where that is not limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RateGrant {
+    /// Requests.
+    pub requests: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Requests under way at once.
+    pub concurrent: u32,
+    /// What the limit has left after it, for all.
+    pub remaining: RateLimit,
+}
+
+/// No slice was given.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NoRate {
+    /// A limit is used up for now.
+    #[error("the rate limit is used up")]
+    Short {
+        /// Index of the limit among those asked for.
+        ask: usize,
+        /// When it may be worth asking again.
+        retry_after: Duration,
+        /// What is left of it.
+        remaining: RateLimit,
+    },
+    /// A request of so many tokens never fits the limit.
+    #[error("the request needs more tokens than the limit ever has")]
+    TooLarge {
+        /// Index of the limit.
+        ask: usize,
+    },
+    /// The limiter cannot be reached.
+    #[error("the rate limiter is away: {0}")]
+    Away(String),
+}
