@@ -318,8 +318,12 @@ both_topologies!(
 
 /// Leaves accounts in the spool of a process that does not run.
 fn leave(dir: &std::path::Path, events: impl IntoIterator<Item = UsageEvent>) {
-    let options =
-        signalbox_spool::Options { dir: dir.join("spool"), max_bytes: 1 << 30, segment_bytes: 32 << 20 };
+    let options = signalbox_spool::Options {
+        dir: dir.join("spool"),
+        max_bytes: 1 << 30,
+        segment_bytes: 32 << 20,
+        readers: &[],
+    };
     let spool = Spool::open(options).unwrap();
     for event in events {
         spool.append(&event).unwrap();

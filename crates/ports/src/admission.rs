@@ -8,6 +8,11 @@ use std::{fmt, sync::Arc};
 /// (leases), so that most answers need nobody else.
 #[async_trait::async_trait]
 pub trait Admission: Send + Sync + fmt::Debug {
+    /// Whether it admits everything, so that nobody need ask.
+    fn is_unlimited(&self) -> bool {
+        false
+    }
+
     /// What budgets and tenant leave to a request, as known here. Nothing is taken yet.
     ///
     /// # Errors
@@ -72,7 +77,8 @@ pub enum SpendLimit {
     Refuse,
 }
 
-/// What was taken for a request. Dropped without a word, it counts as spent whole.
+/// What was taken for a request. Dropped without a word, it counts as spent whole. A call of [`Reservation::raise`] that
+/// is dropped half way has taken all that it was to take, or nothing.
 #[async_trait::async_trait]
 pub trait Reservation: Send + Sync + fmt::Debug {
     /// The budgets that pay, for the account.
@@ -80,6 +86,11 @@ pub trait Reservation: Send + Sync + fmt::Debug {
 
     /// What to tell of it in `Route.budget`.
     fn effect(&self) -> BudgetEffect;
+
+    /// What the tightest of the rates has left after it, for the answer's `x-ratelimit-*` metadata.
+    fn rates(&self) -> RatesLeft {
+        RatesLeft::default()
+    }
 
     /// Makes it worth at least `cost` in all, before another call is made that could cost more.
     ///
@@ -90,6 +101,24 @@ pub trait Reservation: Send + Sync + fmt::Debug {
     /// The request has ended and used this; what is left can be spent by others. An unknown cost counts as the whole
     /// reservation. Cost may be above what was reserved: then the budget is in debt.
     fn settle(self: Box<Self>, cost: Option<Money>, tokens: u64);
+}
+
+/// What rates have left. `None` for what is not limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RatesLeft {
+    /// Requests.
+    pub requests: Option<RateLeft>,
+    /// Tokens.
+    pub tokens: Option<RateLeft>,
+}
+
+/// What a rate has left, as far as it is known here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLeft {
+    /// How many a minute.
+    pub limit: u64,
+    /// How many of them are left now.
+    pub remaining: u64,
 }
 
 /// Not enough is left.
@@ -107,6 +136,10 @@ pub struct Unlimited;
 
 #[async_trait::async_trait]
 impl Admission for Unlimited {
+    fn is_unlimited(&self) -> bool {
+        true
+    }
+
     async fn standing(&self, _: &Payer) -> Result<Standing, Failure> {
         Ok(Standing::default())
     }

@@ -10,6 +10,7 @@ mod drills;
 pub mod ledger;
 mod moderation;
 mod rates;
+mod spent;
 pub mod tenants;
 mod usage_bus;
 pub mod usage_facts;
@@ -18,12 +19,15 @@ pub mod usage_store;
 mod vendor;
 
 pub use access::{Authenticator, Identity, Scope};
-pub use admission::{Admission, Payer, Reservation, Short, SpendLimit, Standing, Unlimited, Worst};
+pub use admission::{
+    Admission, Payer, RateLeft, RatesLeft, Reservation, Short, SpendLimit, Standing, Unlimited, Worst,
+};
 pub use alerts::{AlertBus, AlertHook, AlertNews, NotTold};
 pub use calls::{CallOutcome, CallRecord, CallSink};
 pub use drills::Drills;
 pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};
 pub use rates::{NoRate, RateAsk, RateGrant, RateLimiter};
+pub use spent::{SpentAway, SpentPage, SpentQuery, SpentRequest, SpentRequests};
 pub use usage_bus::{BusAway, DeadLetters, Delivery, HOLD, Letter, Replay, UsageBus};
 pub use usage_log::{Entry, LogFull, NoLog, OpenAccount, Outbox, Position, UsageLog};
 pub use vendor::{AnswerStream, BoxAnswerStream, VendorApi, VendorReply, VendorTarget};

@@ -35,7 +35,7 @@ pub struct OpenAccount(pub u32);
 
 /// The log has no more room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the local usage log is full ({used_bytes} of {max_bytes} bytes wait for the bus)")]
+#[error("the local usage log is full ({used_bytes} of {max_bytes} bytes wait to be taken)")]
 pub struct LogFull {
     /// Bytes that wait to be taken.
     pub used_bytes: u64,
@@ -61,9 +61,13 @@ impl UsageLog for NoLog {
     }
 }
 
-/// The reading end of a local log: entries in the order they were written, each until it is confirmed.
+/// A reading end of a local log: entries in the order they were written, each until it is confirmed. A log may have
+/// several, which know nothing of each other.
 #[async_trait::async_trait]
 pub trait Outbox: Send + Sync + fmt::Debug {
+    /// Where the newest entry is; 0 before the first.
+    fn last(&self) -> Position;
+
     /// Returns when there is something to read, or after `patience`.
     async fn wait(&self, patience: Duration);
 

@@ -29,7 +29,7 @@ pub(crate) async fn check(field: &Field, dir: &Path) -> Result<(String, Vec<Stri
 }
 
 fn spool(dir: &Path) -> Result<Arc<Spool>, String> {
-    let options = Options { dir: dir.to_owned(), max_bytes: 4 << 30, segment_bytes: 4 << 20 };
+    let options = Options { dir: dir.to_owned(), max_bytes: 4 << 30, segment_bytes: 4 << 20, readers: &[] };
     Spool::open(options).map(Arc::new).map_err(|error| error.to_string())
 }
 

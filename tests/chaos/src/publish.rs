@@ -46,7 +46,8 @@ impl Publishing {
     /// # Errors
     /// Why it cannot be.
     pub fn open(&self) -> Result<Arc<Spool>, String> {
-        let options = Options { dir: self.dir.join("spool"), max_bytes: 4 << 30, segment_bytes: 4 << 20 };
+        let options =
+            Options { dir: self.dir.join("spool"), max_bytes: 4 << 30, segment_bytes: 4 << 20, readers: &[] };
         Spool::open(options).map(Arc::new).map_err(|error| error.to_string())
     }
 

@@ -35,7 +35,8 @@ const REQUESTS: usize = 20_000;
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { dir: dir.path().to_owned(), max_bytes: 4 << 30, segment_bytes: 32 << 20 };
+    let options =
+        Options { dir: dir.path().to_owned(), max_bytes: 4 << 30, segment_bytes: 32 << 20, readers: &[] };
     let spool = Arc::new(Spool::open(options).unwrap());
     runtime.block_on(async {
         // In turns, for a busy machine is slow in one minute and not in the next.
@@ -77,6 +78,7 @@ fn client(usage: Arc<dyn UsageLog>) -> RouterServiceClient<Hop> {
         usual_costs: UsualCosts::default(),
         moderator: None,
         usage,
+        admission: Arc::new(signalbox_ports::Unlimited),
         clock,
     };
     RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, 1 << 20)))

@@ -110,6 +110,7 @@ fn router(
         drills: SharedDrills::new(config.clone(), clock.clone()),
         usual_costs: UsualCosts::default(),
         usage: Arc::new(signalbox_ports::NoLog),
+        admission: Arc::new(signalbox_ports::Unlimited),
         clock: clock.clone(),
     };
     RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, MAX_MESSAGE_BYTES)))

@@ -36,7 +36,8 @@ async fn measure(servers: Vec<String>, count: usize) {
     let nats = Nats::connect(NatsOptions { servers, ..NatsOptions::default() }).await.unwrap();
     let mut bus = UsageConsumer::new(nats.clone(), ConsumerOptions::default());
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { dir: dir.path().to_owned(), max_bytes: 8 << 30, segment_bytes: 16 << 20 };
+    let options =
+        Options { dir: dir.path().to_owned(), max_bytes: 8 << 30, segment_bytes: 16 << 20, readers: &[] };
     let spool = Arc::new(Spool::open(options).unwrap());
     println!("{count} events of {} bytes", event(0).encoded_len());
     for number in 0..count {

@@ -22,7 +22,8 @@ const ACCOUNTS: usize = 50_000;
 
 fn main() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { dir: dir.path().to_owned(), max_bytes: 4 << 30, segment_bytes: 32 << 20 };
+    let options =
+        Options { dir: dir.path().to_owned(), max_bytes: 4 << 30, segment_bytes: 32 << 20, readers: &[] };
     let spool = Arc::new(Spool::open(options).unwrap());
     report("nobody reads", &spool);
     let stop = Arc::new(AtomicBool::new(false));

@@ -172,7 +172,8 @@ mod tests {
     use std::{path::Path, time::UNIX_EPOCH};
 
     fn open(dir: &Path) -> (Arc<Spool>, SpoolDeadLetters) {
-        let options = Options { dir: dir.to_owned(), max_bytes: 1 << 20, segment_bytes: 1 << 16 };
+        let options =
+            Options { dir: dir.to_owned(), max_bytes: 1 << 20, segment_bytes: 1 << 16, readers: &[] };
         let spool = Arc::new(Spool::open(options).unwrap());
         (spool.clone(), SpoolDeadLetters::open(spool).unwrap())
     }

@@ -3,7 +3,8 @@
 //! ```text
 //! DIR/lock                      held while a process uses the directory
 //! DIR/open                      drafts of requests under way, one place each
-//! DIR/confirmed                 position up to which entries are safe elsewhere
+//! DIR/confirmed                 position up to which the bus has taken entries
+//! DIR/confirmed-NAME            the same of another reader
 //! DIR/00000000000000000001.log  entries, named by the position of the first
 //! DIR/dead                      accounts that cannot be stored, see [`SpoolDeadLetters`]
 //! ```
@@ -13,6 +14,7 @@
 
 mod confirmed;
 mod dead;
+mod end;
 mod frame;
 mod metrics;
 mod peek;
@@ -23,11 +25,11 @@ mod slots;
 mod writer;
 
 pub use dead::SpoolDeadLetters;
+pub use end::SpoolOutbox;
 pub use peek::peek;
 
-use confirmed::Confirmed;
+use end::End;
 use prost::Message;
-use reader::Reader;
 use signalbox_api::v1::UsageEvent;
 use signalbox_ports::{Entry, LogFull, OpenAccount, Outbox, Position, UsageLog};
 use slots::{LONGEST_DRAFT, Slots};
@@ -36,13 +38,9 @@ use std::{
     fs::File,
     io,
     path::PathBuf,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::sync::Notify;
 use writer::{Writer, Written};
 
 /// Room kept for each open account, so that it can be closed: far more than an account has.
@@ -57,7 +55,12 @@ pub struct Options {
     pub max_bytes: u64,
     /// A new file is begun at this length, so that confirmed ones can be removed.
     pub segment_bytes: u64,
+    /// Who reads beside the bus, as [`LEDGER`]: an entry is kept until each of them has confirmed it, too.
+    pub readers: &'static [&'static str],
 }
+
+/// The reader that settles what budgets are charged.
+pub const LEDGER: &str = "ledger";
 
 /// A directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -86,14 +89,12 @@ pub struct Spool {
     _lock: File,
     slots: Slots,
     writer: Mutex<Writer>,
-    reader: Mutex<Reader>,
-    confirmed: Confirmed,
+    bus: End,
+    others: Vec<(&'static str, Arc<End>)>,
     /// Entries that the disk refused, to be tried again.
     refused: Mutex<VecDeque<(Vec<u8>, bool)>>,
     /// Positions of entries that were here before, as others.
     resent: Mutex<BTreeSet<u64>>,
-    waiting_bytes: AtomicU64,
-    written: Notify,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -101,9 +102,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Spool {
-    /// Bytes that wait for the bus.
+    /// Bytes that wait for the slowest reader.
     pub fn waiting_bytes(&self) -> u64 {
-        self.waiting_bytes.load(Ordering::Relaxed)
+        self.ends().map(End::waiting_bytes).max().unwrap_or_default()
+    }
+
+    /// The end of a reader beside the bus; `None` unless [`Options::readers`] names it.
+    pub fn outbox(self: &Arc<Self>, reader: &str) -> Option<SpoolOutbox> {
+        let (_, end) = self.others.iter().find(|(name, _)| *name == reader)?;
+        Some(SpoolOutbox { spool: self.clone(), end: end.clone() })
+    }
+
+    fn ends(&self) -> impl Iterator<Item = &End> {
+        std::iter::once(&self.bus).chain(self.others.iter().map(|(_, end)| &**end))
     }
 
     /// Position of the last entry; 0 before the first.
@@ -111,14 +122,14 @@ impl Spool {
         Position(self.written().next - 1)
     }
 
-    /// Up to where entries are safe elsewhere; 0 before the first.
+    /// Up to where the bus has taken entries; 0 before the first.
     pub fn confirmed(&self) -> Position {
-        lock(&self.reader).confirmed()
+        self.bus.confirmed()
     }
 
     /// Places at which the files were found damaged, each of one entry or more.
     pub fn damages(&self) -> u64 {
-        lock(&self.reader).damages()
+        self.ends().map(End::damages).max().unwrap_or_default()
     }
 
     /// Brings what was written to the disk, so that a loss of power does not lose it. Blocks.
@@ -154,13 +165,13 @@ impl Spool {
                     if *again {
                         lock(&self.resent).insert(position);
                     }
-                    self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed)
+                    self.ends().for_each(|end| end.grew(bytes));
                 }
                 Err(error) => {
                     tracing::error!(%error, "the usage spool cannot be written; new requests are refused until it can");
                     break;
                 }
-            };
+            }
             refused.pop_front();
         }
         drop(writer);
@@ -168,7 +179,7 @@ impl Spool {
         let written = refused.is_empty();
         drop(refused);
         metrics::waiting(self.waiting_bytes());
-        self.written.notify_one();
+        self.ends().for_each(End::wake);
         written
     }
 
@@ -225,32 +236,46 @@ impl UsageLog for Spool {
     }
 }
 
+/// The end of the bus.
 #[async_trait::async_trait]
 impl Outbox for Spool {
+    fn last(&self) -> Position {
+        Self::last(self)
+    }
+
     async fn wait(&self, patience: Duration) {
-        let _nothing_came = tokio::time::timeout(patience, self.written.notified()).await;
+        self.bus.wait(patience).await;
     }
 
     fn read(&self, after: Option<Position>, most: usize) -> io::Result<Vec<Entry>> {
-        let written = self.written();
-        let mut reader = lock(&self.reader);
-        let entries = reader.read(after, most, written);
-        metrics::damages(reader.damages());
-        drop(reader);
-        let (mut entries, resent) = (entries?, lock(&self.resent));
+        let entries = self.read_at(&self.bus, after, most);
+        metrics::damages(self.damages());
+        entries
+    }
+
+    fn confirm(&self, through: Position) -> io::Result<()> {
+        self.confirm_at(&self.bus, through)
+    }
+}
+
+impl Spool {
+    fn read_at(&self, end: &End, after: Option<Position>, most: usize) -> io::Result<Vec<Entry>> {
+        let mut entries = end.read(after, most, self.written())?;
+        let resent = lock(&self.resent);
         for entry in &mut entries {
             entry.again |= resent.contains(&entry.position.0);
         }
         Ok(entries)
     }
 
-    fn confirm(&self, through: Position) -> io::Result<()> {
-        let bytes = lock(&self.reader).confirm(through.0);
-        lock(&self.resent).retain(|position| *position > through.0);
-        self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    /// What every reader has confirmed goes.
+    fn confirm_at(&self, end: &End, through: Position) -> io::Result<()> {
+        let written = end.confirm(through);
         metrics::waiting(self.waiting_bytes());
-        self.confirmed.write(through.0)?;
-        recover::remove_confirmed(&self.options.dir, through.0, self.written().segment)
+        let by_all = self.ends().map(|end| end.confirmed().0).min().unwrap_or_default();
+        lock(&self.resent).retain(|position| *position > by_all);
+        written?;
+        recover::remove_confirmed(&self.options.dir, by_all, self.written().segment)
     }
 }
 

@@ -5,7 +5,11 @@ use signalbox_kit::telemetry::metrics;
 use std::sync::LazyLock;
 
 static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    metrics::gauge("signalbox_usage_spool_bytes", "Bytes of accounts that wait for the bus.", &[])
+    metrics::gauge(
+        "signalbox_usage_spool_bytes",
+        "Bytes of accounts that wait for the bus, or for the ledger of budgets where that is further behind.",
+        &[],
+    )
 });
 static MAX: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge(

@@ -30,9 +30,13 @@ struct Place {
 }
 
 impl Reader {
-    /// `seen`: what was written before this process began may have been read before.
-    pub(crate) fn new(dir: PathBuf, confirmed: u64, seen: u64) -> Self {
-        Self { dir, place: None, confirmed, seen, unconfirmed: VecDeque::new(), damages: 0 }
+    pub(crate) fn new(dir: PathBuf, confirmed: u64) -> Self {
+        Self { dir, place: None, confirmed, seen: 0, unconfirmed: VecDeque::new(), damages: 0 }
+    }
+
+    /// What was written before this process began may have been read before.
+    pub(crate) fn may_have_seen(&mut self, through: u64) {
+        self.seen = self.seen.max(through);
     }
 
     /// Up to `most` entries after `after`, of those written.

@@ -2,9 +2,8 @@
 
 use crate::{
     OpenError, Options, Spool,
-    confirmed::Confirmed,
-    lock, metrics,
-    reader::Reader,
+    end::End,
+    metrics,
     segments::{Scan, Segment},
     slots::Slots,
     writer::Writer,
@@ -16,10 +15,9 @@ use std::{
     fs::{self, File, TryLockError},
     io,
     path::Path,
-    sync::{Mutex, atomic::AtomicU64},
+    sync::{Arc, Mutex},
     time::SystemTime,
 };
-use tokio::sync::Notify;
 
 impl Spool {
     /// Opens a spool. Requests that were under way when the process before died are entries from now on, as their drafts
@@ -48,24 +46,26 @@ fn hold(dir: &Path) -> io::Result<Option<File>> {
 
 fn take_up(options: Options, held: File) -> io::Result<Spool> {
     let dir = options.dir.clone();
-    let (confirmed, safe_until) = Confirmed::open(&dir.join("confirmed"))?;
+    let bus = End::open(&dir, "confirmed")?;
+    let other = |name: &&'static str| Ok((*name, Arc::new(End::open(&dir, &format!("confirmed-{name}"))?)));
+    let others = options.readers.iter().map(other).collect::<io::Result<Vec<_>>>()?;
+    let ends = || std::iter::once(&bus).chain(others.iter().map(|(_, end)| &**end));
+    let safe_until = ends().map(|end| end.confirmed().0).max().unwrap_or_default();
     let writer = Writer::open(&dir, safe_until + 1, options.segment_bytes)?;
     let (slots, drafts, died_at) = Slots::open(&dir.join("open"))?;
     let drafts: Vec<_> =
         drafts.iter().filter_map(|draft| UsageEvent::decode(draft.as_slice()).ok()).collect();
-    let (waiting_bytes, told) = waiting(&dir, safe_until, &drafts)?;
+    let told = look_through(&dir, &ends().collect::<Vec<_>>(), &drafts)?;
     metrics::max(options.max_bytes);
     let spool = Spool {
-        reader: Mutex::new(Reader::new(dir, safe_until, 0)),
+        bus,
+        others,
         writer: Mutex::new(writer),
         options,
         _lock: held,
         slots,
-        confirmed,
         refused: Mutex::new(VecDeque::new()),
         resent: Mutex::new(BTreeSet::new()),
-        waiting_bytes: AtomicU64::new(waiting_bytes),
-        written: Notify::new(),
     };
     let orphans: Vec<_> = drafts.into_iter().filter(|draft| !told.contains(&draft.event_id)).collect();
     if !orphans.is_empty() {
@@ -81,7 +81,7 @@ fn take_up(options: Options, held: File) -> io::Result<Spool> {
     }
     // Whatever stands here now may have been read by the process before.
     let seen = spool.written().next - 1;
-    *lock(&spool.reader) = Reader::new(spool.options.dir.clone(), safe_until, seen);
+    spool.ends().for_each(|end| end.may_have_seen(seen));
     spool.slots.clear()?;
     Ok(spool)
 }
@@ -93,11 +93,12 @@ fn end(event: &mut UsageEvent, died_at: SystemTime) {
     }
 }
 
-/// Bytes of the entries that are not safe elsewhere, and which of the drafts' events are among all entries: their
-/// process died between closing an account and removing its draft.
-fn waiting(dir: &Path, safe_until: u64, drafts: &[UsageEvent]) -> io::Result<(u64, HashSet<String>)> {
+/// Tells each end how many bytes wait for it, and finds which of the drafts' events are among all entries: their process
+/// died between closing an account and removing its draft.
+fn look_through(dir: &Path, ends: &[&End], drafts: &[UsageEvent]) -> io::Result<HashSet<String>> {
     let ids: HashSet<_> = drafts.iter().map(|draft| draft.event_id.as_str()).collect();
-    let (mut bytes, mut told) = (0, HashSet::new());
+    let ends: Vec<_> = ends.iter().map(|end| (end, end.confirmed().0)).collect();
+    let mut told = HashSet::new();
     for segment in Segment::all(dir)? {
         let file = segment.open()?;
         let length = file.metadata()?.len();
@@ -105,9 +106,8 @@ fn waiting(dir: &Path, safe_until: u64, drafts: &[UsageEvent]) -> io::Result<(u6
         let mut position = segment.first;
         let mut before = 0;
         while let Some(payload) = scan.next()? {
-            if position > safe_until {
-                bytes += scan.offset() - before;
-            }
+            let waiting = ends.iter().filter(|(_, confirmed)| position > *confirmed);
+            waiting.for_each(|(end, _)| end.grew(scan.offset() - before));
             if !ids.is_empty()
                 && let Ok(event) = UsageEvent::decode(payload.as_slice())
                 && ids.contains(event.event_id.as_str())
@@ -118,17 +118,21 @@ fn waiting(dir: &Path, safe_until: u64, drafts: &[UsageEvent]) -> io::Result<(u6
             position += 1;
         }
     }
-    Ok((bytes, told))
+    Ok(told)
 }
 
-/// Removes the segments of which every entry is safe elsewhere; the last one stays.
+/// Removes the segments of which every entry was confirmed by all; the last one stays.
 pub(crate) fn remove_confirmed(dir: &Path, through: u64, last: u64) -> io::Result<()> {
     let segments = Segment::all(dir)?;
     for (segment, next) in segments.iter().zip(segments.iter().skip(1)) {
         if next.first > last || next.first > through + 1 {
             break;
         }
-        fs::remove_file(&segment.path)?;
+        match fs::remove_file(&segment.path) {
+            // Another reader was quicker.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
     }
     Ok(())
 }

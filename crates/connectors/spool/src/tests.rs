@@ -8,7 +8,7 @@ use std::{
 };
 
 fn options(dir: &Path) -> Options {
-    Options { dir: dir.to_owned(), max_bytes: 1 << 20, segment_bytes: 256 }
+    Options { dir: dir.to_owned(), max_bytes: 1 << 20, segment_bytes: 256, readers: &[] }
 }
 
 fn spool(dir: &Path) -> Spool {

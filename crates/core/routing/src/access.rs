@@ -50,6 +50,13 @@ impl ModelPattern {
     }
 }
 
+/// Just this model.
+impl From<&ModelRef> for ModelPattern {
+    fn from(model: &ModelRef) -> Self {
+        Self { vendor: Some(model.vendor.clone()), model: model.model.clone(), prefix: false }
+    }
+}
+
 /// A text that is no [`ModelPattern`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not of the form vendor/model, vendor/prefix*, vendor/* or *")]

@@ -27,6 +27,12 @@ pub struct Demand<'a> {
     pub reference_cost: Option<Money>,
     /// What the tenant may use.
     pub access: Access<'a>,
+    /// What narrows that further, from elsewhere.
+    pub narrower: Access<'a>,
+    /// The tiers that the tenant may use; empty for any, also none.
+    pub allowed_tiers: &'a [Tier],
+    /// Leave out models whose price is unknown, whatever the budget.
+    pub known_price: bool,
     /// The tiers that the budget leaves open; empty for any, also none.
     pub tiers: &'a [Tier],
     /// What the budget leaves for this request; `None` without a limit.
@@ -45,6 +51,9 @@ impl Demand<'_> {
             first_output_ceiling: None,
             reference_cost: None,
             access: Access::default(),
+            narrower: Access::default(),
+            allowed_tiers: &[],
+            known_price: false,
             tiers: &[],
             allowance: None,
         }
@@ -64,6 +73,8 @@ impl Demand<'_> {
         let offer = &candidate.offer;
         unfit(&self.needs, offer)
             .or_else(|| self.access.exclusion(offer.model, candidate.labels))
+            .or_else(|| self.narrower.exclusion(offer.model, candidate.labels))
+            .or_else(|| self.beyond_tenant(candidate))
             .or_else(|| self.beyond_budget(candidate))
             .or_else(|| offer.held_for.map(Exclusion::HeldBack))
             .or_else(|| candidate.refused.map(Exclusion::Refused))
@@ -78,20 +89,30 @@ impl Demand<'_> {
             .then_some(Exclusion::TooSlow { p99: slowest, ceiling })
     }
 
+    fn beyond_tenant(&self, candidate: &Candidate<'_>) -> Option<Exclusion> {
+        if !is_among(candidate.tier, self.allowed_tiers) {
+            return Some(Exclusion::TierNotAllowed(candidate.tier));
+        }
+        (self.known_price && candidate.ceiling.is_none()).then_some(Exclusion::PriceUnknown)
+    }
+
     fn beyond_budget(&self, candidate: &Candidate<'_>) -> Option<Exclusion> {
-        let open = |tier| self.tiers.contains(&tier);
-        if !self.tiers.is_empty() && !candidate.tier.is_some_and(open) {
+        if !is_among(candidate.tier, self.tiers) {
             return Some(Exclusion::TierClosed(candidate.tier));
         }
         match (candidate.ceiling, self.allowance?) {
             (Some(ceiling), allowance) if ceiling > allowance => {
                 Some(Exclusion::TooDear { ceiling, allowance })
             }
-            // A self-hosted model has no price by the token.
-            (None, _) if candidate.offer.standing != Standing::LastResort => Some(Exclusion::PriceUnknown),
-            _ => None,
+            (Some(_), _) => None,
+            (None, _) => Some(Exclusion::PriceUnknown),
         }
     }
+}
+
+/// Whether a tier is in a list, where an empty one has all, also no tier.
+fn is_among(tier: Option<Tier>, tiers: &[Tier]) -> bool {
+    tiers.is_empty() || tier.is_some_and(|tier| tiers.contains(&tier))
 }
 
 /// A model that could serve the request, and how things stand with it now.

@@ -27,6 +27,8 @@ pub enum Exclusion {
     NotAllowed,
     /// It does not carry this label of the tenant's data policy.
     DataPolicy(Arc<str>),
+    /// The tenant may use other tiers only; `None` where the model has no tier.
+    TierNotAllowed(Option<Tier>),
     /// The budget leaves other tiers only; `None` where the model has no tier.
     TierClosed(Option<Tier>),
     /// The request could cost more than the budget leaves.
@@ -36,7 +38,7 @@ pub enum Exclusion {
         /// What is left.
         allowance: Money,
     },
-    /// The budget has a limit, and nobody knows what the request would cost.
+    /// Nobody knows what the request would cost, and budget or tenant wants that known.
     PriceUnknown,
     /// Its first useful output takes too long at the 99th percentile, and others are quicker.
     TooSlow {
@@ -86,6 +88,11 @@ impl Exclusion {
         matches!(self, Self::BreakerOpen(_) | Self::Recovering { .. } | Self::Refused(_))
     }
 
+    /// Whether it is for the budget's sake, so that a cheaper model may serve.
+    pub fn is_thrift(&self) -> bool {
+        matches!(self, Self::TierClosed(_) | Self::TooDear { .. })
+    }
+
     /// What the caller is told if this is the reason for a refusal.
     fn reason(&self) -> ErrorReason {
         match self {
@@ -95,7 +102,9 @@ impl Exclusion {
             Self::WindowTooSmall { .. } => ErrorReason::ContextLengthExceeded,
             Self::TierClosed(_) | Self::TooDear { .. } | Self::PriceUnknown => ErrorReason::BudgetExhausted,
             Self::Lacks(_) | Self::NotConfigured | Self::TooSlow { .. } => ErrorReason::NoCapableModel,
-            Self::Denied | Self::NotAllowed | Self::DataPolicy(_) => ErrorReason::PermissionDenied,
+            Self::Denied | Self::NotAllowed | Self::DataPolicy(_) | Self::TierNotAllowed(_) => {
+                ErrorReason::PermissionDenied
+            }
             Self::Unknown | Self::Retired => ErrorReason::UnknownModel,
         }
     }
@@ -122,12 +131,16 @@ impl fmt::Display for Exclusion {
             Self::DataPolicy(label) => {
                 write!(f, "not marked `{label}`, which the tenant's data policy asks for")
             }
+            Self::TierNotAllowed(Some(tier)) => write!(f, "the tenant may not use {} models", tier.name()),
+            Self::TierNotAllowed(None) => {
+                f.write_str("the tenant may use certain tiers only, and it has no tier")
+            }
             Self::TierClosed(Some(tier)) => write!(f, "the budget leaves no {} models", tier.name()),
             Self::TierClosed(None) => f.write_str("the budget leaves certain tiers only, and it has no tier"),
             Self::TooDear { ceiling, allowance } => {
                 write!(f, "could cost {ceiling}, the budget leaves {allowance}")
             }
-            Self::PriceUnknown => f.write_str("its price is unknown and the budget has a limit"),
+            Self::PriceUnknown => f.write_str("its price is unknown, and budget or tenant wants it known"),
             Self::TooSlow { p99, ceiling } => {
                 let (p99, ceiling) = (p99.as_secs_f64(), ceiling.as_secs_f64());
                 write!(f, "too slow: first output within {p99:.1} s (p99), {ceiling:.1} s allowed")

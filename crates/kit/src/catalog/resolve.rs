@@ -1,6 +1,6 @@
 //! From what a request names to the models that may serve it.
 
-use super::{Catalog, CatalogModel, TaskType, Tenant};
+use super::{Alias, Catalog, CatalogModel, TaskType, Tenant};
 use crate::config::nearest::did_you_mean;
 use signalbox_pricing::Day;
 use signalbox_types::{ErrorReason, Failure, FieldViolation, ModelRef, ModelSelector, Tier, shown};
@@ -92,6 +92,11 @@ impl Catalog {
     fn nearest_model(&self, model: &ModelRef) -> String {
         let names: Vec<String> = self.models.iter().map(|known| known.reference.to_string()).collect();
         did_you_mean(&model.to_string(), names.iter().map(String::as_str))
+    }
+
+    /// An alias, as a tenant has it.
+    pub fn alias(&self, name: &str, tenant_id: &str) -> Option<&Alias> {
+        self.tenant(tenant_id).aliases.get(name).or_else(|| self.aliases.get(name))
     }
 
     fn alias_targets<'a>(&'a self, alias: &str, tenant: &'a Tenant) -> Result<&'a [ModelRef], Failure> {

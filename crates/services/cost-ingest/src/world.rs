@@ -27,7 +27,12 @@ impl World {
         let clock = Arc::new(FixedClock(*NOW));
         let database = Database::open(&dir.path().join("usage.db")).await.unwrap();
         let store = SqliteUsage::new(Arc::new(database), clock.clone());
-        let options = Options { dir: dir.path().join("spool"), max_bytes: 1 << 20, segment_bytes: 1 << 16 };
+        let options = Options {
+            dir: dir.path().join("spool"),
+            max_bytes: 1 << 20,
+            segment_bytes: 1 << 16,
+            readers: &[],
+        };
         let spool = Arc::new(Spool::open(options).unwrap());
         let file = dir.path().join("signalbox.yaml");
         std::fs::write(&file, config).unwrap();

@@ -6,11 +6,12 @@
 
 mod call;
 mod end;
+mod paid;
 mod totals;
 
 pub(crate) use call::{Call, Seen};
 
-use crate::{admission::Admitted, metrics, service::Dependencies};
+use crate::{admission::Admitted, budget::Taken, metrics, service::Dependencies};
 use signalbox_api::{
     convert,
     status::from_status,
@@ -48,6 +49,8 @@ pub(crate) struct Account {
     calls: Vec<Call>,
     /// Reason of the last attempt that failed.
     last_failure: &'static str,
+    /// What was taken of budgets and rates; gone once it is settled.
+    taken: Option<Taken>,
 }
 
 /// What the usage log knows of an account.
@@ -76,6 +79,7 @@ impl Account {
             request_id: request.request_id.clone(),
             trace_id: span.trace_id(),
             tenant_id: request.tenant_id.clone(),
+            key_id: admitted.key_id.clone(),
             scene: request.scene.clone(),
             task_type: request.task_type.clone(),
             locale: request.locale.clone(),
@@ -93,6 +97,7 @@ impl Account {
     pub(crate) fn of_embedding(
         dependencies: &Dependencies,
         request: &v1::EmbedRequest,
+        key_id: &str,
         deadline: Option<Instant>,
         started: Instant,
         span: &Span,
@@ -102,6 +107,7 @@ impl Account {
             request_id: request.request_id.clone(),
             trace_id: span.trace_id(),
             tenant_id: request.tenant_id.clone(),
+            key_id: key_id.to_owned(),
             scene: request.scene.clone(),
             reference: request.reference.clone(),
             lane: v1::Lane::Interactive.into(),
@@ -131,6 +137,14 @@ impl Account {
             deadline: None,
             calls: Vec::new(),
             last_failure: "",
+            taken: None,
+        }
+    }
+
+    /// The locale, where the tenant's own stands in for it.
+    pub(crate) fn in_locale(&mut self, locale: &str) {
+        if self.event.locale != locale {
+            locale.clone_into(&mut self.event.locale);
         }
     }
 
@@ -242,6 +256,7 @@ impl Account {
             State::Open(account) => log.close(account, event),
             State::Closed => {}
         });
+        self.settle();
         std::mem::take(&mut self.event)
     }
 }

@@ -1,9 +1,10 @@
 //! A request as it comes in: checked, named, and with its task's defaults.
 
+use crate::budget::BudgetState;
 use signalbox_api::{convert, v1};
 use signalbox_kit::catalog::{Catalog, Hedge, TaskType};
 use signalbox_quality::check_schema;
-use signalbox_types::{ErrorReason, Failure, GenerateRequest, Lane, Money, ResponseFormat, Tier};
+use signalbox_types::{ErrorReason, Failure, GenerateRequest, Lane, ResponseFormat};
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -17,8 +18,12 @@ pub(crate) struct Admitted {
     pub(crate) request: GenerateRequest,
     /// Its task type was not named but found by its temperature.
     pub(crate) task_found: bool,
-    /// What the tenant's budget leaves.
+    /// The API key used; empty without authentication.
+    pub(crate) key_id: String,
+    /// What budgets and the tenant's rules leave.
     pub(crate) budget: BudgetState,
+    /// `max_output_tokens` of the task type.
+    pub(crate) task_max_output_tokens: Option<u32>,
     /// When the caller's time is over.
     pub(crate) deadline: Option<Instant>,
     /// Time for one attempt.
@@ -31,18 +36,10 @@ pub(crate) struct Admitted {
     pub(crate) max_invalid_retries: u32,
 }
 
-/// What a budget leaves for a request. The default is no limit.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct BudgetState {
-    /// The tiers that are open, dearest first; empty for any, also none.
-    pub(crate) tiers: Vec<Tier>,
-    /// The most that the request may cost.
-    pub(crate) allowance: Option<Money>,
-}
-
 /// Checks a request and fills in what its task type says. `grpc_timeout`: what the transport's deadline leaves.
 pub(crate) fn admit(
     wire: v1::GenerateRequest,
+    key_id: &str,
     grpc_timeout: Option<Duration>,
     catalog: &Catalog,
     now: Instant,
@@ -64,7 +61,9 @@ pub(crate) fn admit(
     let mut admitted = Admitted {
         task_found: task_found && !request.task_type.is_empty(),
         request,
+        key_id: key_id.to_owned(),
         budget: BudgetState::default(),
+        task_max_output_tokens: None,
         deadline: None,
         attempt_timeout: None,
         first_content_timeout: None,
@@ -81,15 +80,26 @@ pub(crate) fn admit(
 }
 
 impl Admitted {
+    /// What the tenant says where the request says nothing, and where that says nothing either, the task type.
+    pub(crate) fn default_to(&mut self, tenant: Option<&v1::Tenant>) {
+        let request = &mut self.request;
+        let tenants = tenant.and_then(|tenant| u32::try_from(tenant.default_max_output_tokens).ok());
+        let default = tenants.filter(|tokens| *tokens > 0).or(self.task_max_output_tokens);
+        request.prompt.max_output_tokens = request.prompt.max_output_tokens.or(default);
+        if let Some(tenant) = tenant.filter(|_| request.locale.is_empty()) {
+            request.locale.clone_from(&tenant.locale);
+        }
+    }
+
     /// What the task type says where the request says nothing.
     fn apply(&mut self, task: &TaskType) {
         let request = &mut self.request;
         let prompt = &mut request.prompt;
         prompt.sampling.temperature = prompt.sampling.temperature.or(task.temperature);
-        prompt.max_output_tokens = prompt.max_output_tokens.or(task.max_output_tokens);
         prompt.reasoning_effort = prompt.reasoning_effort.or(task.reasoning_effort);
         request.required_capabilities = request.required_capabilities.union(task.required_capabilities);
         request.timeout = request.timeout.or(task.timeout);
+        self.task_max_output_tokens = task.max_output_tokens;
         self.attempt_timeout = task.attempt_timeout;
         self.first_content_timeout = task.first_byte_timeout;
         self.hedge = task.hedge;

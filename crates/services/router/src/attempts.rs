@@ -1,5 +1,6 @@
 //! One request's attempts: call, judge, retry or switch.
 
+mod afford;
 mod hedge;
 mod verdict;
 
@@ -22,7 +23,7 @@ use hedge::Hedging;
 use signalbox_api::{convert, status, v1};
 use signalbox_kit::{catalog::Catalog, hop, telemetry::trace::Span};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome, Reconnect};
-use signalbox_types::{DrillFault, ErrorReason, Failure, FallbackPolicy, ModelRef};
+use signalbox_types::{DrillFault, ErrorReason, Failure, FallbackPolicy};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tonic::{Request, Status};
@@ -42,6 +43,8 @@ pub(crate) struct Run {
     pub(crate) first_content_timeout: Option<Duration>,
     span: Span,
     attempt: Attempt,
+    /// The last failure, until another attempt is under way.
+    failure: Option<Box<Failure>>,
     hedging: Option<Hedging>,
     past_breakers: bool,
     gate: Option<Gate>,
@@ -122,6 +125,7 @@ impl Run {
             first_content_timeout,
             span,
             attempt: Attempt::first(),
+            failure: None,
             hedging,
             past_breakers: planned.past_breakers,
             invalid_retries: admitted.max_invalid_retries,
@@ -154,13 +158,15 @@ impl Run {
         self.gate.as_ref()
     }
 
-    /// Starts the attempt that is due: its call. Fails when the caller's time is over before it, or when it could not be
-    /// accounted for.
-    pub(crate) fn start(mut self) -> Result<(Self, Call), Status> {
+    /// Starts the attempt that is due: its call. Fails when the caller's time is over before it, when nobody pays for it,
+    /// or when it could not be accounted for.
+    pub(crate) async fn start(mut self) -> Result<(Self, Call), Status> {
         if self.time_left().is_some_and(|left| left.is_zero()) {
             return Err(self.give_up(&too_late()));
         }
-        self.enter();
+        if let Err(unpaid) = self.enter_paid().await {
+            return Err(self.give_up(&unpaid));
+        }
         match self.call(self.attempt.candidate, self.attempt.cause) {
             Ok(call) => Ok((self, call)),
             Err(failure) => Err(self.give_up(&failure)),
@@ -173,17 +179,22 @@ impl Run {
         };
         let fault = self.exposure.fault(&self.wire, &choice.model);
         let seen = self.log.begin(&choice.model, cause, fault)?;
-        Ok(Call { request: self.request(&choice.model, fault), seen })
+        Ok(Call { request: self.request(choice, fault), seen })
     }
 
     /// What a candidate is asked.
-    fn request(&self, model: &ModelRef, fault: Option<DrillFault>) -> Request<v1::InvokeModelRequest> {
+    fn request(&self, choice: &Choice, fault: Option<DrillFault>) -> Request<v1::InvokeModelRequest> {
+        let Choice { model, bound, .. } = choice;
         let target = v1::Target { vendor: model.vendor.to_string(), model: model.model.to_string() };
         let left = self.time_left();
         let timeout = [self.attempt_timeout, left].into_iter().flatten().min();
+        let mut asked = self.wire.clone();
+        if let Some(cap) = bound.and_then(|bound| bound.cap) {
+            asked.max_output_tokens = Some(i32::try_from(cap).unwrap_or(i32::MAX));
+        }
         let message = v1::InvokeModelRequest {
             target: Some(target),
-            request: Some(self.wire.clone()),
+            request: Some(asked),
             timeout: timeout.map(convert::duration_to_proto),
             fault: fault.map(convert::drill_fault_to_proto),
         };
@@ -240,14 +251,20 @@ impl Run {
             return Err(self.give_up(&failure));
         };
         self.attempt.cause = Cause::Retry;
+        self.failure = Some(Box::new(failure));
         tokio::time::sleep(wait).await;
         Ok(self)
     }
 
     async fn go_on(mut self, failure: Failure, cause: Cause) -> Result<Self, Status> {
         let health = self.dependencies.health.clone();
-        match self.attempts.after(&failure, false, self.time_left(), || health.may_retry()) {
-            Next::Stop => Err(self.give_up(&failure)),
+        let next = self.attempts.after(&failure, false, self.time_left(), || health.may_retry());
+        if next == Next::Stop {
+            return Err(self.give_up(&failure));
+        }
+        self.failure = Some(Box::new(failure));
+        match next {
+            Next::Stop => Ok(self),
             Next::Switch { to } => {
                 self.attempt.candidate = to;
                 self.attempt.cause = cause;

@@ -2,6 +2,8 @@
 
 use crate::{
     account::Account,
+    budget::{BudgetState, Purse},
+    caller::Caller,
     content::{Content, ErrorTexts},
     route::RouteLog,
     service::Dependencies,
@@ -18,9 +20,10 @@ use signalbox_kit::{
     hop,
     telemetry::trace::Span,
 };
+use signalbox_ports::{Payer, RatesLeft, Worst};
 use signalbox_pricing::{Day, estimate_input_tokens};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Reconnect};
-use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector};
+use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector, Money};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::{Request, Status};
@@ -32,11 +35,12 @@ const DEFAULT_ALIAS: &str = "embedding";
 pub(crate) async fn embed(
     dependencies: &Dependencies,
     adapter: ProviderServiceClient<Hop>,
-    mut wire: v1::EmbedRequest,
+    (caller, mut wire): (Caller, v1::EmbedRequest),
     grpc_timeout: Option<Duration>,
     started: Instant,
     span: &Span,
-) -> Result<v1::EmbedResponse, Status> {
+) -> Result<(RatesLeft, v1::EmbedResponse), Status> {
+    caller.spends_as(&mut wire.tenant_id)?;
     if wire.request_id.is_empty() {
         wire.request_id = Uuid::now_v7().to_string();
     }
@@ -45,39 +49,80 @@ pub(crate) async fn embed(
     let timeout = [wanted, grpc_timeout].into_iter().flatten().min();
     let deadline = timeout.and_then(|timeout| started.checked_add(timeout));
     let catalog = dependencies.config.catalog();
-    let mut account = Account::of_embedding(dependencies, &wire, deadline, started, span);
-    let (model, findings) = match prepare(dependencies, &catalog, selector, &mut wire).await {
+    let mut account = Account::of_embedding(dependencies, &wire, caller.key_id(), deadline, started, span);
+    let prepared = prepare(dependencies, &catalog, selector, &mut wire, caller.key_id()).await;
+    let Prepared { model, findings, purse, ceiling } = match prepared {
         Ok(prepared) => prepared,
         Err(status) => return Err(account.refuse(status)),
     };
-    account.planned(decision(&model, catalog.version()), estimate_input_tokens(&wire.inputs));
+    let prompt_tokens = estimate_input_tokens(&wire.inputs);
+    account.planned(decision(&model, catalog.version()), prompt_tokens);
+    if let Some(purse) = purse {
+        let worst = Worst { cost: ceiling, tokens: prompt_tokens };
+        account.budgeted(purse.effect());
+        match purse.take(dependencies, worst, false).await {
+            Ok(taken) => account.paid_by(taken),
+            Err(short) => return Err(account.refuse(to_status(&short.failure))),
+        }
+    }
+    let rates = account.rates();
     let mut log = RouteLog::new(account);
     log.found(findings);
     dependencies.health.on_request();
     let attempts = Attempts::new(rules(&catalog), [model.vendor.clone()]);
     let reconnect = Reconnect::new(catalog.failover().adapter_patience.0);
     let error_texts = ErrorTexts::of(&catalog, &wire.tenant_id);
-    let under_way =
-        Embedding { dependencies, wire, model, deadline, span, log, error_texts, attempts, reconnect };
-    under_way.run(adapter).await
+    let under_way = Embedding {
+        dependencies,
+        wire,
+        model,
+        ceiling,
+        deadline,
+        span,
+        log,
+        error_texts,
+        attempts,
+        reconnect,
+    };
+    under_way.run(adapter).await.map(|answer| (rates, answer))
 }
 
-/// Finds the model and applies the tenant's content policy.
+/// A request for vectors that may be made.
+struct Prepared {
+    model: ModelRef,
+    findings: Vec<v1::ContentFinding>,
+    /// Who pays; `None` where nothing is counted.
+    purse: Option<Box<Purse>>,
+    /// What it costs at most, where that is counted.
+    ceiling: Money,
+}
+
+/// Finds out what budgets leave, finds the model, and applies the tenant's content policy.
 async fn prepare(
     dependencies: &Dependencies,
     catalog: &Catalog,
     selector: ModelSelector,
     wire: &mut v1::EmbedRequest,
-) -> Result<(ModelRef, Vec<v1::ContentFinding>), Status> {
-    let model =
-        choose(dependencies, catalog, selector, &wire.tenant_id).map_err(|failure| to_status(&failure))?;
-    let Some(mut content) = Content::of(dependencies, catalog, &wire.tenant_id) else {
-        return Ok((model, Vec::new()));
-    };
-    match content.admit_texts(&mut wire.inputs).await {
-        Ok(()) => Ok((model, content.take_findings())),
-        Err(failure) => Err(content.refusal(&failure, &wire.request_id)),
+    key_id: &str,
+) -> Result<Prepared, Status> {
+    let payer =
+        || Payer { tenant_id: wire.tenant_id.clone(), key_id: key_id.to_owned(), scene: wire.scene.clone() };
+    let opened = Purse::open_for_vectors(dependencies, catalog, payer).await;
+    let (purse, budget) = opened.map_err(|failure| to_status(&failure))?;
+    let found = choose(dependencies, catalog, selector, &wire.tenant_id, &budget);
+    let model = found.map_err(|failure| to_status(&failure))?;
+    let mut findings = Vec::new();
+    if let Some(mut content) = Content::of(dependencies, catalog, &wire.tenant_id) {
+        match content.admit_texts(&mut wire.inputs).await {
+            Ok(()) => findings = content.take_findings(),
+            Err(failure) => return Err(content.refusal(&failure, &wire.request_id)),
+        }
     }
+    let day = Day::of(dependencies.clock.now());
+    let worst = || catalog.prices().worst_case(&model, estimate_input_tokens(&wire.inputs), 0, day);
+    let ceiling = purse.as_ref().map_or(Ok(Money::ZERO), |_| budget.pays(&model, worst()));
+    let ceiling = ceiling.map_err(|failure| to_status(&failure))?;
+    Ok(Prepared { model, findings, purse, ceiling })
 }
 
 /// There is one candidate.
@@ -100,6 +145,8 @@ struct Embedding<'a> {
     dependencies: &'a Dependencies,
     wire: v1::EmbedRequest,
     model: ModelRef,
+    /// What a call costs at most, where that is counted.
+    ceiling: Money,
     deadline: Option<Instant>,
     span: &'a Span,
     log: RouteLog,
@@ -129,6 +176,10 @@ impl Embedding<'_> {
                 trace::failed(self.span, &self.log);
                 return Err(self.log.failure(&failure));
             };
+            if self.log.afford(self.ceiling).await.is_err() {
+                trace::failed(self.span, &self.log);
+                return Err(self.log.failure(&failure));
+            }
             tokio::time::sleep(wait).await;
             cause = Cause::Retry;
         }
@@ -196,6 +247,7 @@ fn choose(
     catalog: &Catalog,
     selector: ModelSelector,
     tenant: &str,
+    budget: &BudgetState,
 ) -> Result<ModelRef, Failure> {
     let selector = match selector {
         ModelSelector::Unspecified => ModelSelector::Alias(DEFAULT_ALIAS.to_owned()),
@@ -206,8 +258,10 @@ fn choose(
     let served = |target: &&ModelRef| dependencies.vendors.has(&target.vendor) && catalog.served(target, day);
     let known = |target| Some((target, catalog.model(target)?));
     let mut served = targets.preferred.iter().filter(served).filter_map(known);
-    let access = catalog.tenant(tenant).access();
-    let denied = |(target, known): &(&ModelRef, &CatalogModel)| access.exclusion(target, &known.labels);
+    let access = [catalog.tenant(tenant).access(), budget.rules.access()];
+    let denied = |(target, known): &(&ModelRef, &CatalogModel)| {
+        access.iter().find_map(|access| access.exclusion(target, &known.labels))
+    };
     let Some((first, known)) = served.clone().find(|target| denied(target).is_none()) else {
         let told = served.by_ref().filter_map(|target| Some(format!("{} {}", target.0, denied(&target)?)));
         return Err(nobody(&selector, &told.collect::<Vec<_>>()));

@@ -1,7 +1,9 @@
 //! What a request would cost, without calling anyone.
 
 use crate::{
-    admission, content,
+    admission::{self, Admitted},
+    budget::Purse,
+    content,
     plan::{self, Choice},
     service::Dependencies,
 };
@@ -12,20 +14,34 @@ use signalbox_types::{ModelRef, Money};
 use tokio::time::Instant;
 use tonic::Status;
 
-pub(crate) fn estimate(
+/// A request that is not made: held to what budgets leave, of which it takes nothing.
+pub(crate) async fn admit(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    request: v1::GenerateRequest,
+    key_id: &str,
+) -> Result<Admitted, Status> {
+    let admitted = admission::admit(request, key_id, None, catalog, Instant::now());
+    let mut admitted = admitted.map_err(|failure| to_status(&failure))?;
+    let opened = Purse::open(dependencies, catalog, &mut admitted).await;
+    opened.map(|_| admitted).map_err(|failure| to_status(&failure))
+}
+
+pub(crate) async fn estimate(
     dependencies: &Dependencies,
     request: v1::GenerateRequest,
+    key_id: &str,
 ) -> Result<v1::EstimateCostResponse, Status> {
     let catalog = dependencies.config.catalog();
-    let admitted =
-        admission::admit(request, None, &catalog, Instant::now()).map_err(|failure| to_status(&failure))?;
+    let admitted = admit(dependencies, &catalog, request, key_id).await?;
     let planned = plan::make(dependencies, &catalog, &admitted, false)
         .map_err(|refused| refused.into_status(&admitted.request.request_id))?;
     let day = Day::of(dependencies.clock.now());
     let mut dearest = Some(Money::ZERO);
     let mut candidates = Vec::with_capacity(planned.candidates.len());
-    for Choice { model, .. } in &planned.candidates {
-        let most = most_output(&catalog, model, admitted.request.prompt.max_output_tokens);
+    for Choice { model, bound, .. } in &planned.candidates {
+        let wanted = admitted.request.prompt.max_output_tokens;
+        let most = bound.map_or_else(|| most_output(&catalog, model, wanted), |bound| bound.max_output);
         let cost = catalog.prices().worst_case(model, planned.prompt_tokens, most, day);
         // One unknown price makes the worst case unknown: it is not zero.
         dearest = dearest.zip(cost).map(|(dearest, cost)| dearest.max(cost));

@@ -3,6 +3,8 @@
 mod account;
 mod admission;
 mod attempts;
+mod budget;
+mod caller;
 mod catalog_pages;
 mod content;
 mod drills;
@@ -15,6 +17,7 @@ mod health;
 mod holds;
 mod metrics;
 mod plan;
+mod rates;
 mod route;
 mod service;
 mod stream;

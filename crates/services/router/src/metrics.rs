@@ -30,6 +30,19 @@ static FALLBACKS: LazyLock<IntCounterVec> = LazyLock::new(|| {
         &["vendor", "reason"],
     )
 });
+static HEDGES: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_hedges_total",
+        "Second calls made beside a silent first one, by how they ended: won, lost, failed, or took over from a first \
+         one that failed.",
+        &["vendor", "outcome"],
+    )
+});
+
+/// A hedge has ended.
+pub(crate) fn hedge_ended(vendor: &str, outcome: &'static str) {
+    HEDGES.with_label_values(&[vendor, outcome]).inc();
+}
 
 /// Counts a request when it ends, however it ends.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! From a request to its plan: the pure planner, fed with how things stand now.
 
+mod bound;
 mod candidates;
 mod compact;
 mod record;
@@ -8,6 +9,7 @@ mod usual;
 use crate::{admission::Admitted, service::Dependencies};
 use signalbox_api::{status, v1};
 use signalbox_kit::catalog::{Catalog, Routing, Targets, Tenant};
+use signalbox_ports::Worst;
 use signalbox_pricing::{Day, estimate_prompt_tokens};
 use signalbox_routing::{Breaker, Candidate, Chance, Demand, Exclusion, Needs, Plan, Rules, Verdict, plan};
 use signalbox_types::{Failure, FallbackPolicy, GenerateRequest, ModelRef, ModelSelector, Money, Tier};
@@ -15,6 +17,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
+pub(crate) use bound::Bound;
 pub(crate) use compact::compact;
 pub use usual::UsualCosts;
 
@@ -26,6 +29,10 @@ pub(crate) struct Planned {
     pub(crate) prompt_tokens: u64,
     /// Only open breakers and refused keys stood in the way, so they are passed by.
     pub(crate) past_breakers: bool,
+    /// The most that any of the candidates can use; nothing where nothing is counted.
+    pub(crate) worst: Worst,
+    /// For the budget's sake dearer models were left out.
+    pub(crate) thrift: bool,
 }
 
 /// A model to try.
@@ -34,6 +41,15 @@ pub(crate) struct Choice {
     pub(crate) model: ModelRef,
     /// The catalogue's name for it, under which its health is kept: `vendor/*` for an unlisted model.
     pub(crate) listed_as: ModelRef,
+    /// The most that it can use, where that is counted.
+    pub(crate) bound: Option<Bound>,
+}
+
+impl Choice {
+    /// What a call of it costs at most, as far as that is known and counted.
+    pub(crate) fn ceiling(&self) -> Money {
+        self.bound.and_then(|bound| bound.ceiling).unwrap_or_default()
+    }
 }
 
 /// A request that nobody can serve, and why each candidate was left out.
@@ -73,11 +89,14 @@ pub(crate) fn make(
     if outcome.plan.order.is_empty() {
         return Err(Box::new(Refused { failure: outcome.plan.refusal(&outcome.candidates), decision }));
     }
+    let candidates = considered.choices(&outcome);
     Ok(Planned {
-        candidates: considered.choices(&outcome),
+        worst: considered.worst(&candidates),
+        candidates,
         decision,
         prompt_tokens: considered.needs.prompt_tokens,
         past_breakers: outcome.past_breakers,
+        thrift: outcome.thrift(),
     })
 }
 
@@ -102,6 +121,8 @@ struct Considered<'a> {
     tenant: &'a Tenant,
     targets: Targets<'a>,
     routing: &'a Routing,
+    /// The routing's, with the tenant's own weights.
+    rules: Rules,
     first_output_ceiling: Option<Duration>,
     needs: Needs,
     stream: bool,
@@ -119,6 +140,18 @@ struct Outcome<'a> {
     past_breakers: bool,
     /// The budget left none of the models asked for, so these are of another tier.
     instead: Option<Tier>,
+}
+
+impl Outcome<'_> {
+    /// Whether dearer models were left out for the budget's sake.
+    fn thrift(&self) -> bool {
+        self.instead.is_some() || self.left_out_for_money() > 0
+    }
+
+    fn left_out_for_money(&self) -> usize {
+        let thrift = |verdict: &&Verdict| verdict.exclusion().is_some_and(Exclusion::is_thrift);
+        self.plan.verdicts.iter().filter(thrift).count()
+    }
 }
 
 impl<'a> Considered<'a> {
@@ -143,13 +176,16 @@ impl<'a> Considered<'a> {
                 return Err(Box::new(Refused { failure, decision }));
             }
         };
+        let routing = catalog.routing(&request.task_type, &request.tenant_id);
+        let weights = admitted.budget.rules.weights;
         Ok(Self {
             dependencies,
             catalog,
             admitted,
             tenant: catalog.tenant(&request.tenant_id),
             targets,
-            routing: catalog.routing(&request.task_type, &request.tenant_id),
+            routing,
+            rules: weights.map_or(routing.rules, |weights| Rules { weights, ..routing.rules }),
             first_output_ceiling,
             needs: Needs::of(request, stream, estimate_prompt_tokens(&request.prompt)),
             stream,
@@ -175,12 +211,14 @@ impl<'a> Considered<'a> {
 
     /// The tiers to serve from instead; none where the plan is good, or not for the budget's sake empty.
     fn open_tiers(&self, outcome: &Outcome<'_>) -> &'a [Tier] {
-        let closed = |verdict: &Verdict| matches!(verdict.exclusion(), Some(Exclusion::TierClosed(_)));
         let named = matches!(self.admitted.request.model, ModelSelector::Exact(_));
-        if named || !outcome.plan.order.is_empty() || !outcome.plan.verdicts.iter().any(closed) {
+        if named || !outcome.plan.order.is_empty() || outcome.left_out_for_money() == 0 {
             return &[];
         }
-        &self.admitted.budget.tiers
+        match &*self.admitted.budget.tiers {
+            [] => &Tier::ALL,
+            open => open,
+        }
     }
 
     fn plan_tier(&self, tier: Tier, most: usize, chance: &mut Chance) -> Option<Outcome<'a>> {
@@ -195,7 +233,7 @@ impl<'a> Considered<'a> {
     fn plan_among(&self, targets: Targets<'a>, most: usize, chance: &mut Chance) -> Outcome<'a> {
         let mut candidates = self.candidates(targets);
         let demand = self.demand(&candidates);
-        let rules = &self.routing.rules;
+        let rules = &self.rules;
         let mut planned = plan(&demand, &candidates, rules, most, || chance.unit());
         let in_doubt = |verdict: &Verdict| verdict.exclusion().is_some_and(Exclusion::is_doubt);
         let past_breakers = planned.order.is_empty() && planned.verdicts.iter().any(in_doubt);
@@ -218,6 +256,9 @@ impl<'a> Considered<'a> {
             first_output_ceiling: self.first_output_ceiling,
             reference_cost: self.usual_cost.or_else(|| usual::middle(candidates)),
             access: self.tenant.access(),
+            narrower: budget.rules.access(),
+            allowed_tiers: &budget.rules.tiers,
+            known_price: budget.rules.known_price,
             tiers: &budget.tiers,
             allowance: budget.allowance,
             ..Demand::new(self.needs)
@@ -228,9 +269,19 @@ impl<'a> Considered<'a> {
         let choice = |index: &usize| {
             let model = outcome.candidates.get(*index)?.offer.model;
             let listed_as = self.catalog.model(model).map_or(model, |known| &known.reference);
-            Some(Choice { model: model.clone(), listed_as: listed_as.clone() })
+            let bound = self.admitted.budget.counted.then(|| self.bound(model));
+            Some(Choice { model: model.clone(), listed_as: listed_as.clone(), bound })
         };
         outcome.plan.order.iter().filter_map(choice).collect()
+    }
+
+    /// One call of the dearest candidate: others that follow it are paid for when they are due.
+    fn worst(&self, choices: &[Choice]) -> Worst {
+        let output = choices.iter().filter_map(|choice| Some(choice.bound?.max_output)).max();
+        Worst {
+            cost: choices.iter().map(Choice::ceiling).max().unwrap_or_default(),
+            tokens: output.map_or(0, |output| self.needs.prompt_tokens.saturating_add(output)),
+        }
     }
 
     /// Remembers what such a request costs, where there is a choice.
@@ -243,7 +294,7 @@ impl<'a> Considered<'a> {
 
     /// Whether candidates are compared at all, or keep their listed order.
     fn is_scored(&self) -> bool {
-        self.routing.rules != Rules::CATALOGUE_ORDER
+        self.rules != Rules::CATALOGUE_ORDER
     }
 
     /// Tokens that the answer is expected to have.

@@ -2,7 +2,8 @@
 
 use crate::account::{Account, Seen};
 use signalbox_api::{status, v1};
-use signalbox_types::{DrillFault, Failure, ModelRef};
+use signalbox_ports::{RatesLeft, Short};
+use signalbox_types::{DrillFault, Failure, ModelRef, Money};
 use tonic::Status;
 use v1::attempt::Cause;
 
@@ -52,6 +53,16 @@ impl RouteLog {
         self.account.begin(model, cause, fault)
     }
 
+    /// Makes sure that another call can be paid, of so much at most.
+    pub(crate) async fn afford(&mut self, more: Money) -> Result<(), Short> {
+        self.account.afford(more).await
+    }
+
+    /// What rates have left.
+    pub(crate) fn rates(&self) -> RatesLeft {
+        self.account.rates()
+    }
+
     /// More has been seen of a call.
     pub(crate) fn seen_more(&mut self, seen: &Seen) {
         self.account.seen_more(seen);
@@ -95,6 +106,7 @@ impl RouteLog {
             latency: event.latency,
             time_to_first_token: event.time_to_first_token,
             total_cost: event.cost,
+            budget: event.budget,
             ..Default::default()
         };
         Served { usage, cost, route }

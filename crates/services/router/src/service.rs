@@ -3,13 +3,16 @@
 use crate::{
     SharedDrills, SharedHealth, SharedHolds,
     account::Account,
-    admission,
+    admission::{self, Admitted},
     attempts::{Call, Hedges, Run, first_content},
+    budget::Purse,
+    caller::Caller,
     catalog_pages,
     content::{self, Content, Withheld},
     embed, estimate,
     metrics::RequestTimer,
-    plan::{self, UsualCosts},
+    plan::{self, Planned, Refused, UsualCosts},
+    rates,
     stream::{AnswerStream, Begun, is_news_of_usage},
     vendors::ConfiguredVendors,
 };
@@ -20,8 +23,8 @@ use signalbox_api::{
         usage_event::Operation,
     },
 };
-use signalbox_kit::{Clock, Hop, config::ConfigHandle, telemetry::trace::Span};
-use signalbox_ports::{Moderator, UsageLog};
+use signalbox_kit::{Clock, Hop, catalog::Catalog, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_ports::{Admission, Moderator, RatesLeft, UsageLog};
 use signalbox_types::{ErrorReason, Failure};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -48,6 +51,8 @@ pub struct Dependencies {
     pub moderator: Option<Arc<dyn Moderator>>,
     /// Where every request is accounted for.
     pub usage: Arc<dyn UsageLog>,
+    /// What budgets and rates allow; [`signalbox_ports::Unlimited`] without any.
+    pub admission: Arc<dyn Admission>,
     /// Wall time, for prices and shutdown dates.
     pub clock: Arc<dyn Clock>,
 }
@@ -71,22 +76,37 @@ impl Router {
     /// Checks, applies the tenant's content policy, plans, and is ready for the first attempt.
     async fn begin(
         &self,
-        wire: v1::GenerateRequest,
+        (caller, mut wire): (Caller, v1::GenerateRequest),
         grpc_timeout: Option<Duration>,
         stream: bool,
         started: Instant,
         span: &Span,
     ) -> Result<Run, Status> {
         let catalog = self.dependencies.config.catalog();
-        let mut admitted =
-            admission::admit(wire, grpc_timeout, &catalog, started).map_err(|failure| to_status(&failure))?;
+        caller.spends_as(&mut wire.tenant_id)?;
+        let mut admitted = admission::admit(wire, caller.key_id(), grpc_timeout, &catalog, started)
+            .map_err(|failure| to_status(&failure))?;
         let operation = if stream { Operation::StreamGenerate } else { Operation::Generate };
         let mut account = Account::of(&self.dependencies, &admitted, operation, started, span);
+        let purse = match Purse::open(&self.dependencies, &catalog, &mut admitted).await {
+            Ok(purse) => purse,
+            Err(failure) => return Err(account.refuse(to_status(&failure))),
+        };
+        account.in_locale(&admitted.request.locale);
         let content = match Content::admit(&self.dependencies, &catalog, &mut admitted.request).await {
             Ok(content) => content,
             Err(status) => return Err(account.refuse(status)),
         };
-        let planned = match plan::make(&self.dependencies, &catalog, &admitted, stream) {
+        let planned = match plan_and_pay(
+            &self.dependencies,
+            &catalog,
+            purse,
+            &mut admitted,
+            &mut account,
+            stream,
+        )
+        .await
+        {
             Ok(planned) => planned,
             Err(refused) => {
                 account.planned(refused.decision.clone(), 0);
@@ -101,7 +121,7 @@ impl Router {
     async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
         loop {
             let call;
-            (run, call) = run.start()?;
+            (run, call) = run.start().await?;
             match self.adapter.clone().invoke_model(call.request).await {
                 Ok(answer) => {
                     let mut answer = answer.into_inner();
@@ -125,13 +145,29 @@ impl Router {
         let open = |call| open(self.adapter.clone(), call, limit);
         loop {
             let call;
-            (run, call) = run.start()?;
+            (run, call) = run.start().await?;
             match first_content(&mut run, call, open).await {
                 Ok(begun) => return Ok((begun, run)),
                 Err(status) => run = run.after(status).await?,
             }
         }
     }
+}
+
+/// Plans a request, and takes from the budgets what the plan can cost.
+async fn plan_and_pay(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    purse: Option<Box<Purse>>,
+    admitted: &mut Admitted,
+    account: &mut Account,
+    stream: bool,
+) -> Result<Planned, Box<Refused>> {
+    let Some(purse) = purse else { return plan::make(dependencies, catalog, admitted, stream) };
+    account.budgeted(purse.effect());
+    let (planned, taken) = purse.plan(dependencies, catalog, admitted, stream).await?;
+    account.paid_by(taken);
+    Ok(planned)
 }
 
 /// Starts a streamed attempt and waits for its first content, for as long as the task type allows.
@@ -200,12 +236,17 @@ impl RouterService for Router {
         let timer = RequestTimer::start("Generate", started);
         let span = Span::server("signalbox.v1.RouterService/Generate", request.metadata().as_ref());
         let timeout = grpc_timeout(request.metadata().as_ref());
-        let answer = match self.begin(request.into_inner(), timeout, false, started, &span).await {
-            Ok(run) => self.answer(run).await,
+        let asked = (Caller::of(&request), request.into_inner());
+        let mut rates = RatesLeft::default();
+        let answer = match self.begin(asked, timeout, false, started, &span).await {
+            Ok(run) => {
+                rates = run.rates();
+                self.answer(run).await
+            }
             Err(status) => Err(status),
         };
         close(answer.as_ref().err(), timer, &span);
-        answer.map(Response::new)
+        answer.map(|answer| rates::with(rates, answer))
     }
 
     async fn stream_generate(
@@ -216,13 +257,17 @@ impl RouterService for Router {
         let timer = RequestTimer::start("StreamGenerate", started);
         let span = Span::server("signalbox.v1.RouterService/StreamGenerate", request.metadata().as_ref());
         let timeout = grpc_timeout(request.metadata().as_ref());
+        let caller = Caller::of(&request);
         let request = request.into_inner().request.unwrap_or_default();
-        let committed = match self.begin(request, timeout, true, started, &span).await {
+        let committed = match self.begin((caller, request), timeout, true, started, &span).await {
             Ok(run) => self.commit(run).await,
             Err(status) => Err(status),
         };
         match committed {
-            Ok((begun, run)) => Ok(Response::new(AnswerStream::new(begun, run, timer, span))),
+            Ok((begun, run)) => {
+                let rates = run.rates();
+                Ok(rates::with(rates, AnswerStream::new(begun, run, timer, span)))
+            }
             Err(status) => {
                 close(Some(&status), timer, &span);
                 Err(status)
@@ -234,18 +279,20 @@ impl RouterService for Router {
         &self,
         request: Request<v1::EstimateCostRequest>,
     ) -> Result<Response<v1::EstimateCostResponse>, Status> {
-        let request = request.into_inner().request.unwrap_or_default();
-        estimate::estimate(&self.dependencies, request).map(Response::new)
+        let caller = Caller::of(&request);
+        let request = caller.asking(request.into_inner().request)?;
+        estimate::estimate(&self.dependencies, request, caller.key_id()).await.map(Response::new)
     }
 
     async fn explain_route(
         &self,
         request: Request<v1::ExplainRouteRequest>,
     ) -> Result<Response<v1::ExplainRouteResponse>, Status> {
+        let caller = Caller::of(&request);
         let v1::ExplainRouteRequest { request, stream } = request.into_inner();
+        let request = caller.asking(request)?;
         let catalog = self.dependencies.config.catalog();
-        let admitted = admission::admit(request.unwrap_or_default(), None, &catalog, Instant::now())
-            .map_err(|failure| to_status(&failure))?;
+        let admitted = estimate::admit(&self.dependencies, &catalog, request, caller.key_id()).await?;
         plan::explain(&self.dependencies, &catalog, &admitted, stream)
             .map(|mut explained| {
                 let note = content::note(&catalog, &admitted.request.tenant_id, &admitted.request.prompt);
@@ -260,17 +307,11 @@ impl RouterService for Router {
         let timer = RequestTimer::start("Embed", started);
         let span = Span::server("signalbox.v1.RouterService/Embed", request.metadata().as_ref());
         let timeout = grpc_timeout(request.metadata().as_ref());
-        let answer = embed::embed(
-            &self.dependencies,
-            self.adapter.clone(),
-            request.into_inner(),
-            timeout,
-            started,
-            &span,
-        )
-        .await;
+        let asked = (Caller::of(&request), request.into_inner());
+        let adapter = self.adapter.clone();
+        let answer = embed::embed(&self.dependencies, adapter, asked, timeout, started, &span).await;
         close(answer.as_ref().err(), timer, &span);
-        answer.map(Response::new)
+        answer.map(|(rates, answer)| rates::with(rates, answer))
     }
 
     async fn list_models(

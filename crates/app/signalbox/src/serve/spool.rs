@@ -21,6 +21,7 @@ pub(crate) fn open(config: &ConfigHandle, roles: &[Role]) -> Result<Option<Arc<S
         dir: settings.dir.clone().unwrap_or_else(|| default_dir(config, roles)),
         max_bytes: settings.max_bytes,
         segment_bytes: SEGMENT_BYTES.min(settings.max_bytes / 4),
+        readers: &[],
     };
     let spool = Spool::open(options).map_err(|error| format!("the usage spool: {error}"))?;
     Ok(Some(Arc::new(spool)))

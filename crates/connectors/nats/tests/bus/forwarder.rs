@@ -83,6 +83,10 @@ impl Anything {
 
 #[async_trait::async_trait]
 impl Outbox for Anything {
+    fn last(&self) -> Position {
+        self.0.lock().unwrap().last().map_or(Position(0), |entry| entry.position)
+    }
+
     async fn wait(&self, patience: Duration) {
         tokio::time::sleep(patience).await;
     }

@@ -39,7 +39,13 @@ pub(crate) fn id(payload: &[u8]) -> String {
 
 pub(crate) fn spool(dir: &Path) -> Arc<Spool> {
     Arc::new(
-        Spool::open(Options { dir: dir.to_owned(), max_bytes: 1 << 30, segment_bytes: 1 << 20 }).unwrap(),
+        Spool::open(Options {
+            dir: dir.to_owned(),
+            max_bytes: 1 << 30,
+            segment_bytes: 1 << 20,
+            readers: &[],
+        })
+        .unwrap(),
     )
 }
 

@@ -307,13 +307,29 @@ fn what_the_tenant_and_the_budget_do_not_allow_is_left_out_and_told() {
 }
 
 #[test]
-fn a_model_without_a_price_fits_no_limited_budget_unless_it_is_the_last_resort() {
-    let unpriced = Candidate { ceiling: None, ..candidate() };
-    let own = Candidate { ceiling: None, ..last_resort() };
-    let limited = Demand { allowance: euros(1.0), ..demand() };
-    let plan = plan(&limited, &[unpriced, own], &BEST, 3, || 0.0);
-    assert_eq!(plan.order, [1]);
-    assert_eq!(plan.verdicts[0].exclusion(), Some(&Exclusion::PriceUnknown));
+fn a_model_without_a_price_fits_no_limited_budget_and_a_free_one_fits_any() {
+    let unpriced = Candidate { ceiling: None, ..last_resort() };
+    let free = Candidate { ceiling: euros(0.0), ..candidate() };
+    let limited = Demand { allowance: euros(0.0), ..demand() };
+    let planned = plan(&limited, &[unpriced, free], &BEST, 3, || 0.0);
+    assert_eq!(planned.order, [1]);
+    assert_eq!(planned.verdicts[0].exclusion(), Some(&Exclusion::PriceUnknown));
+    let wary = Demand { known_price: true, ..demand() };
+    assert_eq!(plan(&wary, &[unpriced, free], &BEST, 3, || 0.0).order, [1]);
+}
+
+#[test]
+fn a_second_list_narrows_the_first_and_a_tier_that_is_not_the_tenants_is_no_matter_of_money() {
+    let [all, other]: [[ModelPattern; 1]; 2] = [["*".parse().unwrap()], ["b/*".parse().unwrap()]];
+    let premium = [Candidate { tier: Some(Tier::Premium), ..candidate() }];
+    let refused = |demand: Demand<'_>| plan(&demand, &premium, &BEST, 3, || 0.0).refusal(&premium);
+    let access = Access { allow: Some(&all), ..Access::default() };
+    let narrower = Access { allow: Some(&other), ..Access::default() };
+    let not_allowed = refused(Demand { access, narrower, ..demand() });
+    assert_eq!(not_allowed.reason, ErrorReason::PermissionDenied);
+    let tier = refused(Demand { allowed_tiers: &[Tier::Economy], ..demand() });
+    assert_eq!(tier.reason, ErrorReason::PermissionDenied);
+    assert!(tier.message.ends_with("a/m the tenant may not use premium models"), "{}", tier.message);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! whoever has content first serves. Whole answers are not hedged: when one is late, most of it is made and paid for.
 
 use super::{Attempt, Call, Run};
-use crate::health::Passage;
+use crate::{health::Passage, metrics};
 use futures_util::future::{Either, select};
 use signalbox_api::v1::attempt::Cause;
 use signalbox_kit::catalog::Hedge;
@@ -70,7 +70,14 @@ async fn race<T, F: Future<Output = Result<T, Status>>>(
     if let Ok(opened) = timeout(after, first.as_mut()).await {
         return opened;
     }
-    let Some(call) = run.hedge() else { return first.await };
+    let Some(call) = ({
+        match select(first.as_mut(), pin!(run.hedge())).await {
+            Either::Left((opened, _)) => return opened,
+            Either::Right((call, _)) => call,
+        }
+    }) else {
+        return first.await;
+    };
     let second = pin!(open(call));
     match select(first, second).await {
         Either::Left((Ok(opened), _)) => {
@@ -102,22 +109,24 @@ impl Run {
         Some(hedging.rules.after)
     }
 
-    /// Starts a second attempt at another vendor, if one may be called, the budget allows it, and there is time for
-    /// it: as long as the first was given.
-    fn hedge(&mut self) -> Option<Call> {
+    /// Starts a second attempt at another vendor, if one may be called, hedges are left, both can be paid, and there is
+    /// time for it: as long as the first was given.
+    async fn hedge(&mut self) -> Option<Call> {
         let mut hedging = self.hedging.take()?;
         let in_time = self.time_left().is_none_or(|left| left > hedging.rules.after);
+        if !in_time {
+            return None;
+        }
         let mut attempts = self.attempts.clone();
-        let found =
-            if in_time { attempts.beside(|candidate| self.enter_beside(&hedging, candidate)) } else { None };
-        let call = found.and_then(|(candidate, passage)| {
-            let call = self.call(candidate, Cause::Hedge).ok()?;
-            self.attempts = attempts;
-            hedging.attempt = Some(Attempt { candidate, cause: Cause::Hedge, passage: Some(passage) });
-            Some(call)
-        });
+        let (candidate, passage) = attempts.beside(|candidate| self.enter_beside(&hedging, candidate))?;
+        if !self.affords_beside(candidate).await {
+            return None;
+        }
+        let call = self.call(candidate, Cause::Hedge).ok()?;
+        self.attempts = attempts;
+        hedging.attempt = Some(Attempt { candidate, cause: Cause::Hedge, passage: Some(passage) });
         self.hedging = Some(hedging);
-        call
+        Some(call)
     }
 
     fn enter_beside(&self, hedging: &Hedging, candidate: usize) -> Option<Passage> {
@@ -134,6 +143,7 @@ impl Run {
     /// The first attempt has won.
     fn drop_hedge(&mut self) {
         if let Some(lost) = self.take_hedge() {
+            self.count_hedge(&lost, "lost");
             self.record_cancelled(lost);
         }
     }
@@ -141,6 +151,7 @@ impl Run {
     /// The hedge has won.
     fn hedge_won(&mut self) {
         if let Some(won) = self.take_hedge() {
+            self.count_hedge(&won, "won");
             self.attempts.go_to(won.candidate);
             let lost = std::mem::replace(&mut self.attempt, won);
             self.record_cancelled(lost);
@@ -156,6 +167,7 @@ impl Run {
             return false;
         }
         let Some(hedge) = self.take_hedge() else { return false };
+        self.count_hedge(&hedge, "took_over");
         self.attempts.failed(self.attempt.candidate, failure.reason);
         self.attempts.go_to(hedge.candidate);
         let failed = std::mem::replace(&mut self.attempt, hedge);
@@ -167,8 +179,15 @@ impl Run {
     fn hedge_failed(&mut self, status: &Status) {
         let mut failure = self.judge(status);
         if let Some(failed) = self.take_hedge() {
+            self.count_hedge(&failed, "failed");
             self.attempts.failed(failed.candidate, failure.reason);
             self.record_failure(failed, &mut failure, status);
+        }
+    }
+
+    fn count_hedge(&self, hedge: &Attempt, outcome: &'static str) {
+        if let Some(choice) = self.choice(hedge.candidate) {
+            metrics::hedge_ended(&choice.model.vendor, outcome);
         }
     }
 

@@ -1,7 +1,6 @@
 //! How things stand with each model that could serve a request.
 
 use super::Considered;
-use crate::estimate::most_output;
 use signalbox_kit::catalog::{CatalogModel, Targets};
 use signalbox_routing::{Candidate, Offer, Standing};
 use signalbox_types::{ModelRef, Money, TokenUsage, VendorKind};
@@ -52,8 +51,8 @@ impl<'a> Considered<'a> {
             candidate.priority = known.map_or(0.0, |known| known.priority);
             candidate.preference = self.tenant.preference(model);
         }
-        if self.admitted.budget.allowance.is_some() {
-            candidate.ceiling = self.ceiling(model);
+        if self.admitted.budget.needs_prices() {
+            candidate.ceiling = self.bound(model).ceiling;
         }
         candidate.breaker = self.dependencies.health.breaker(listed_as);
         self.dependencies.health.describe(listed_as, &self.admitted.request.task_type, &mut candidate);
@@ -79,10 +78,5 @@ impl<'a> Considered<'a> {
             ..Default::default()
         };
         self.catalog.prices().cost(model, &usage, self.admitted.request.lane, self.day)
-    }
-
-    fn ceiling(&self, model: &ModelRef) -> Option<Money> {
-        let most = most_output(self.catalog, model, self.admitted.request.prompt.max_output_tokens);
-        self.catalog.prices().worst_case(model, self.needs.prompt_tokens, most, self.day)
     }
 }

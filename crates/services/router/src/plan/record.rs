@@ -53,6 +53,7 @@ impl Considered<'_> {
                 tier.name()
             ));
         }
+        notes.extend(self.thrift(outcome));
         notes.extend(overruled(outcome));
         if outcome.past_breakers {
             notes.push("open breakers and refused keys passed by: nobody else is left".to_owned());
@@ -62,6 +63,25 @@ impl Considered<'_> {
             notes.push(format!("first_output_ceiling of {ceiling} s not held: nobody is that quick"));
         }
         notes
+    }
+}
+
+impl Considered<'_> {
+    /// Why cheaper models serve.
+    fn thrift(&self, outcome: &Outcome<'_>) -> Option<String> {
+        let left_out = outcome.left_out_for_money();
+        let threshold = match &*self.admitted.budget.threshold {
+            "" => String::new(),
+            threshold => format!(" (`{threshold}`)"),
+        };
+        match outcome.instead {
+            Some(_) if threshold.is_empty() => None,
+            Some(_) => Some(format!("the budget has reached a threshold{threshold}")),
+            None if left_out == 0 => None,
+            None => {
+                Some(format!("left out for the budget's sake{threshold}: {left_out} of the models asked for"))
+            }
+        }
     }
 }
 

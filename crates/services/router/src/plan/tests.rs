@@ -1,8 +1,5 @@
 use super::*;
-use crate::{
-    ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds,
-    admission::{self, BudgetState},
-};
+use crate::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, admission, budget::BudgetState};
 use signalbox_api::v1::candidate::Standing;
 use signalbox_kit::{
     FixedClock,
@@ -36,6 +33,7 @@ fn dependencies(config: &str) -> Dependencies {
         health: SharedHealth::default(),
         usual_costs: UsualCosts::default(),
         usage: Arc::new(signalbox_ports::NoLog),
+        admission: Arc::new(signalbox_ports::Unlimited),
         clock,
     }
 }
@@ -47,7 +45,7 @@ fn asking(model: &str) -> v1::GenerateRequest {
 }
 
 fn admitted(dependencies: &Dependencies, request: v1::GenerateRequest) -> Admitted {
-    admission::admit(request, None, &dependencies.config.catalog(), Instant::now()).unwrap()
+    admission::admit(request, "", None, &dependencies.config.catalog(), Instant::now()).unwrap()
 }
 
 fn planned(dependencies: &Dependencies, request: v1::GenerateRequest) -> Planned {
@@ -78,7 +76,7 @@ tiers: { premium: [anthropic/claude-opus-5-5], economy: [openai/gpt-6-luna] }
 #[tokio::test]
 async fn a_closed_tier_is_replaced_by_an_open_one_instead_of_failing() {
     let dependencies = dependencies(MIXED);
-    let economy = || BudgetState { tiers: vec![Tier::Economy], allowance: None };
+    let economy = || BudgetState { tiers: vec![Tier::Economy], ..BudgetState::default() };
     let planned = |model| with_budget(&dependencies, model, economy());
     assert_eq!(tried(&planned("mixed").unwrap()), [SMALL], "the alias has an economy model itself");
     let instead = planned("tier:premium").unwrap();
@@ -92,7 +90,8 @@ async fn a_closed_tier_is_replaced_by_an_open_one_instead_of_failing() {
 #[tokio::test]
 async fn what_a_request_could_cost_at_most_must_fit_the_allowance() {
     let dependencies = dependencies(MIXED);
-    let within = |nanos| BudgetState { tiers: vec![], allowance: Some(Money::from_nano_eur(nanos)) };
+    let within =
+        |nanos| BudgetState { allowance: Some(Money::from_nano_eur(nanos)), ..BudgetState::default() };
     assert_eq!(with_budget(&dependencies, "mixed", within(1_000_000_000_000)).unwrap().candidates.len(), 2);
     let refused = with_budget(&dependencies, "mixed", within(1)).unwrap_err();
     assert_eq!(refused.failure.reason, ErrorReason::BudgetExhausted);

@@ -60,6 +60,7 @@ impl World {
             drills: SharedDrills::new(config, clock.clone()),
             usual_costs: UsualCosts::default(),
             usage: Arc::new(book.clone()),
+            admission: Arc::new(signalbox_ports::Unlimited),
             clock,
         };
         let client = RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, LIMIT)));
