@@ -64,6 +64,9 @@ pub struct UsageStoreConfig {
 pub struct SqliteConfig {
     /// The file. Default: `usage.db` in the data directory.
     pub path: Option<PathBuf>,
+    /// Days that single requests and calls are kept; for ever where left out. Sums are kept for ever.
+    #[schemars(range(min = 62, max = 36_500))]
+    pub retention_days: Option<u32>,
 }
 
 /// A store in ClickHouse.

@@ -3,9 +3,12 @@
 use super::{open, usage};
 use crate::usage::SqliteUsage;
 use signalbox_api::v1::{UsageDimension, UsageFilter, query_usage_request::Interval};
-use signalbox_contracts::events;
+use signalbox_contracts::{SetClock, events};
 use signalbox_ports::usage_store::{Batch, Export, Query, StoreFailure, UsageStore, Window};
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use tempfile::TempDir;
 
 const EVENTS: u64 = 2_000;
@@ -49,6 +52,22 @@ async fn sums_outlive_the_events_they_are_of() {
     assert!(removed > EVENTS / 5 && removed < EVENTS / 2, "{removed}");
     assert_eq!(store.expire(tenth).await.unwrap(), 0);
     assert_eq!(store.query(&by_tenant(days(1, 32))).await.unwrap().rows, before);
+}
+
+#[tokio::test]
+async fn events_older_than_the_retention_are_gone_once_months_are_closed() {
+    let (_, dir) = march().await;
+    let now = days(1, 32).end;
+    let database = open(&dir.path().join("usage.db")).await;
+    let kept = SqliteUsage::new(database, Arc::new(SetClock::at(now)));
+    let kept = kept.keeping(Some(Duration::from_secs(86_400 * 20)));
+    kept.close_months(days(1, 2).start).await.unwrap();
+    assert_eq!(
+        kept.expire(now - Duration::from_secs(86_400 * 20)).await.unwrap(),
+        0,
+        "nothing is left of them"
+    );
+    assert!(kept.expire(now).await.unwrap() > 0, "younger ones were still there");
 }
 
 #[tokio::test]

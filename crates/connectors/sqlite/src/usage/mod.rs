@@ -26,7 +26,10 @@ use signalbox_ports::usage_store::{
     Batch, Counted, Export, Exported, Inserted, Minute, Page, Query, Requests, StoreFailure, UsageStore,
     Window,
 };
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use tokio::sync::Mutex;
 
 /// The usage that a database file holds.
@@ -35,6 +38,8 @@ pub struct SqliteUsage {
     database: Arc<Database>,
     /// Tells when late events count.
     clock: Arc<dyn Clock>,
+    /// How long events are kept; for ever where it is `None`.
+    retention: Option<Duration>,
     /// Taken before the connection that writes.
     known: Mutex<Known>,
 }
@@ -42,7 +47,13 @@ pub struct SqliteUsage {
 impl SqliteUsage {
     /// The usage in a file.
     pub fn new(database: Arc<Database>, clock: Arc<dyn Clock>) -> Self {
-        Self { database, clock, known: Mutex::default() }
+        Self { database, clock, retention: None, known: Mutex::default() }
+    }
+
+    /// The same, where events older than `retention` are removed whenever months are closed.
+    #[must_use]
+    pub fn keeping(self, retention: Option<Duration>) -> Self {
+        Self { retention, ..self }
     }
 
     /// Removes events, and what minutes tell, that count before the hour in which `before` is. Their sums by the hour, the
@@ -82,8 +93,14 @@ impl UsageStore for SqliteUsage {
     }
 
     async fn close_months(&self, before: SystemTime) -> Result<(), StoreFailure> {
-        let now = level::nanos(self.clock.now());
-        months::close(&self.database, level::nanos(before), now).await.map_err(|error| self.failure(&error))
+        let now = self.clock.now();
+        months::close(&self.database, level::nanos(before), level::nanos(now))
+            .await
+            .map_err(|error| self.failure(&error))?;
+        if let Some(oldest) = self.retention.and_then(|retention| now.checked_sub(retention)) {
+            self.expire(oldest).await?;
+        }
+        Ok(())
     }
 
     async fn minutes(&self, window: Window) -> Result<Vec<Minute>, StoreFailure> {

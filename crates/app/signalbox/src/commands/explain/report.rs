@@ -15,7 +15,8 @@ pub(super) fn report(answer: &v1::ExplainRouteResponse, request_id: &str) -> Str
         decision.candidates.iter().partition(|candidate| candidate.excluded_reason.is_empty());
     let mut blocks = vec![facts(decision, request_id)];
     if !eligible.is_empty() {
-        blocks.push(rated(&eligible));
+        // Nothing is compared where the listed order decides: a score of zero would say something that is not so.
+        blocks.push(if decision.weights.is_empty() { listed(&eligible) } else { rated(&eligible) });
     }
     if !excluded.is_empty() {
         blocks.push(left_out(&excluded));
@@ -64,6 +65,12 @@ fn rated(candidates: &[&v1::Candidate]) -> String {
         cells
     }));
     show::table(&rows, &right).join("\n")
+}
+
+fn listed(candidates: &[&v1::Candidate]) -> String {
+    let mut rows = vec![vec!["CANDIDATE".to_owned(), "STANDING".to_owned()]];
+    rows.extend(candidates.iter().map(|candidate| vec![name(candidate), standing(candidate).to_owned()]));
+    show::table(&rows, &[]).join("\n")
 }
 
 fn left_out(candidates: &[&v1::Candidate]) -> String {

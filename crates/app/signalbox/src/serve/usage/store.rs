@@ -7,7 +7,9 @@ use signalbox_kit::{
 };
 use signalbox_ports::usage_store::UsageStore;
 use signalbox_sqlite::{Database, usage::SqliteUsage};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
+
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// A store.
 pub(crate) struct Opened {
@@ -25,10 +27,11 @@ pub(crate) async fn open(config: &ConfigHandle, clock: &Arc<dyn Clock>) -> Resul
             .map_err(|error| format!("usage.store.clickhouse: {error}"))?;
         return Ok(Opened { store: Arc::new(store), migrated: false });
     }
-    let path = usage.store.sqlite.clone().unwrap_or_default().path;
-    let path = path.unwrap_or_else(|| data_dir(config.environment()).join("usage.db"));
+    let sqlite = usage.store.sqlite.clone().unwrap_or_default();
+    let path = sqlite.path.unwrap_or_else(|| data_dir(config.environment()).join("usage.db"));
     let database = Database::open(&path).await.map_err(|error| format!("usage.store.sqlite: {error}"))?;
-    let store = SqliteUsage::new(Arc::new(database), clock.clone());
+    let retention = sqlite.retention_days.map(|days| DAY * days);
+    let store = SqliteUsage::new(Arc::new(database), clock.clone()).keeping(retention);
     Ok(Opened { store: Arc::new(store), migrated: true })
 }
 
