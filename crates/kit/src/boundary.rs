@@ -1,7 +1,7 @@
 //! What a socket gives silently and an in-process call does not, put around both so that they behave alike.
 //!
 //! [`Boundary`] enforces `grpc-timeout` (with `DEADLINE_EXCEEDED`, where tonic over TCP says `CANCELLED`), hides
-//! request extensions, and turns a panic into `INTERNAL`; on the call and on the body of its answer. It also gives
+//! request extensions but the caller's address, and turns a panic into `INTERNAL`; on the call and on the body of its answer. It also gives
 //! tonic's own refusals the taxonomy's form.
 
 mod body;
@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 use tokio::time::{Instant, Sleep, sleep_until};
-use tonic::{body::Body, server::NamedService};
+use tonic::{body::Body, server::NamedService, transport::server::TcpConnectInfo};
 use tower::{Layer, Service};
 
 /// The deadline is enforced this much early, so that the caller hears of it before its own timer fires.
@@ -68,7 +68,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        *request.extensions_mut() = Extensions::new();
+        hide_extensions(request.extensions_mut());
         let deadline = grpc_timeout(request.headers())
             .and_then(|timeout| Instant::now().checked_add(timeout - HEAD_START.min(timeout / 4)));
         BoundaryFuture {
@@ -104,6 +104,13 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>>> Future for Boundary
         }
         Poll::Pending
     }
+}
+
+/// All but where the call comes from, which the listener knows.
+fn hide_extensions(extensions: &mut Extensions) {
+    let peer = extensions.remove::<TcpConnectInfo>();
+    extensions.clear();
+    peer.map(|peer| extensions.insert(peer));
 }
 
 fn has_fired(timer: &mut Option<Pin<Box<Sleep>>>, cx: &mut Context<'_>) -> bool {

@@ -1,5 +1,6 @@
 //! The chassis that every role runs on.
 
+pub mod access;
 pub mod boundary;
 pub mod catalog;
 pub mod clock;

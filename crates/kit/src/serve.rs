@@ -2,13 +2,15 @@
 
 mod join;
 
-use crate::boundary::BoundaryLayer;
+use crate::{access::AccessLayer, boundary::BoundaryLayer};
 use futures_util::TryStreamExt;
 use join::Joining;
+use signalbox_ports::Authenticator;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
     net::{SocketAddr, TcpListener},
+    sync::Arc,
     time::Duration,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -42,11 +44,12 @@ fn bind_one(address: SocketAddr, shared: bool) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Serves gRPC until `drain` is cancelled; then takes no new connection or call, finishes those under way for up to
+/// Serves gRPC to those whom `authenticator` lets in, until `drain` is cancelled; then takes no new connection or call, finishes those under way for up to
 /// `grace`, and returns.
 pub async fn serve(
     listener: TcpListener,
     routes: Routes,
+    authenticator: Arc<dyn Authenticator>,
     drain: CancellationToken,
     grace: Duration,
 ) -> Result<(), tonic::transport::Error> {
@@ -61,6 +64,7 @@ pub async fn serve(
     };
     let server = Server::builder()
         .layer(BoundaryLayer)
+        .layer(AccessLayer::new(authenticator))
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
         .initial_stream_window_size(1 << 20)
         .initial_connection_window_size(4 << 20)

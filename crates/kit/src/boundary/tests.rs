@@ -1,5 +1,8 @@
 use super::*;
-use crate::hop::{self, Hop};
+use crate::{
+    access::LoneAuthenticator,
+    hop::{self, Hop},
+};
 use bytes::{BufMut, Bytes};
 use futures_util::{Stream, StreamExt, stream};
 use signalbox_api::{
@@ -10,6 +13,7 @@ use signalbox_api::{
         provider_service_server::{ProviderService, ProviderServiceServer},
     },
 };
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request as GrpcRequest, Response as GrpcResponse, Status};
 
@@ -111,7 +115,8 @@ fn both_hops(make: impl Fn() -> Peer) -> Vec<(&'static str, Hop)> {
     let listener = crate::serve::bind("127.0.0.1:0".parse().unwrap(), 1).unwrap().remove(0);
     let address = listener.local_addr().unwrap();
     let routes = tonic::service::Routes::new(server(make()));
-    tokio::spawn(crate::serve::serve(listener, routes, CancellationToken::new(), Duration::ZERO));
+    let everybody = Arc::new(LoneAuthenticator::new(None, false));
+    tokio::spawn(crate::serve::serve(listener, routes, everybody, CancellationToken::new(), Duration::ZERO));
     let remote = hop::remote(&[format!("http://{address}")]).unwrap();
     vec![("local", hop::local(server(make()))), ("remote", remote)]
 }

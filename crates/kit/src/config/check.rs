@@ -6,14 +6,14 @@ mod tasks;
 mod tenants;
 
 use super::{
-    BaseUrl, Config, Origin, Problem, VendorConfig, alerts, heartbeat, nats,
+    AuthenticationConfig, BaseUrl, Config, Origin, Problem, VendorConfig, alerts, budgets, heartbeat, nats,
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
     tree::Cursor,
     usage,
 };
-use crate::{catalog::Catalog, config::Environment};
+use crate::{access::AdminKey, catalog::Catalog, config::Environment};
 use signalbox_pricing::Day;
 use signalbox_types::ModelRef;
 use std::collections::HashSet;
@@ -57,19 +57,19 @@ pub(super) fn check(
     usage::check(config, root, findings);
     alerts::check(&config.alerts, &root.key("alerts"), findings);
     nats::check(&config.nats, &root.key("nats"), findings);
+    budgets::check(&config.budgets, &root.key("budgets"), findings);
+    budgets::check_redis(&config.redis, &root.key("redis"), findings);
     content::check(config, root, findings);
     check_exchange_rate(config, root, findings);
 }
 
 fn check_server(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
     let server = root.key("server");
-    let addresses = [("listen", config.server.listen), ("metrics_listen", config.server.metrics_listen)];
-    for (name, address) in addresses {
-        if !address.ip().is_loopback() {
-            let message =
-                format!("{address} can be reached from other machines, and callers are not authenticated");
-            findings.warn(&server.key(name), message);
-        }
+    let metrics = config.server.metrics_listen;
+    if !metrics.ip().is_loopback() {
+        let message =
+            format!("{metrics} can be reached from other machines, and who asks for metrics needs no key");
+        findings.warn(&server.key("metrics_listen"), message);
     }
     if config.server.listen == config.server.metrics_listen && config.server.listen.port() != 0 {
         findings.fault(&server.key("metrics_listen"), "is the same as `listen`; each needs its own port");
@@ -139,7 +139,23 @@ fn check_exchange_rate(config: &Config, root: &Cursor<'_>, findings: &mut Findin
     }
 }
 
-/// What the environment leaves out of reach: vendors that the file names without their key, aliases without a vendor.
+/// An address that others reach where nobody has to say who he is.
+fn check_listen(config: &Config, env: &Environment, root: &Cursor<'_>, findings: &mut Findings) {
+    let address = config.server.listen;
+    let authenticated = config.access.authentication == AuthenticationConfig::Required
+        || env.get(AdminKey::VARIABLE).is_some();
+    if !address.ip().is_loopback() && !authenticated {
+        let message = format!(
+            "{address} can be reached from other machines, and until there is an API key callers are not \
+             authenticated; set {} in the environment",
+            AdminKey::VARIABLE
+        );
+        findings.warn(&root.key("server").key("listen"), message);
+    }
+}
+
+/// What the environment leaves open, and what it leaves out of reach: vendors that the file names without their key,
+/// aliases without a vendor.
 pub(super) fn check_reach(
     config: &Config,
     catalog: &Catalog,
@@ -147,6 +163,7 @@ pub(super) fn check_reach(
     root: &Cursor<'_>,
     findings: &mut Findings,
 ) {
+    check_listen(config, env, root, findings);
     let reachable: HashSet<_> = catalog.vendors(env).into_iter().map(|vendor| vendor.name).collect();
     for (name, vendor) in &config.vendors {
         let at = root.key("vendors").key(name);

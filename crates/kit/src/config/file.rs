@@ -1,7 +1,9 @@
 //! The whole file, and its sections about the process itself.
 
 use super::{
+    access::AccessConfig,
     alerts::AlertsConfig,
+    budgets::{BudgetsConfig, RedisConfig},
     content::ContentPolicyConfig,
     drills::DrillsConfig,
     heartbeat::HeartbeatConfig,
@@ -43,6 +45,12 @@ pub struct Config {
     pub peers: PeersConfig,
     /// Where processes tell each other what they have seen. Read at start only.
     pub nats: NatsConfig,
+    /// Who may call. Read at start only.
+    pub access: AccessConfig,
+    /// What tenants may spend: where it is kept and how it is handed to routers. Read at start only.
+    pub budgets: BudgetsConfig,
+    /// Where rates are counted for all processes. Read at start only.
+    pub redis: RedisConfig,
     /// The account of every request: where it waits and where it is kept. Read at start only.
     pub usage: UsageConfig,
     /// Alerts about models that behave unlike their own history. Read at start only.
@@ -167,6 +175,12 @@ pub struct PeersConfig {
     /// The provider adapters, over which calls are balanced.
     #[schemars(schema_with = "peers_schema")]
     pub adapter: Vec<String>,
+    /// The budget services, which know tenants, keys and budgets.
+    #[schemars(schema_with = "peers_schema")]
+    pub budget: Vec<String>,
+    /// The ingesters, which budget services compare the ledger with.
+    #[schemars(schema_with = "peers_schema")]
+    pub ingest: Vec<String>,
 }
 
 /// Retries and switches when a vendor fails.

@@ -4,7 +4,10 @@
 //! file, line, column, field and what would be right. [`ConfigHandle`] keeps the last good one and takes over
 //! changes while running, whole or not at all.
 
+mod access;
+mod addresses;
 mod alerts;
+mod budgets;
 mod check;
 mod content;
 mod drills;
@@ -34,7 +37,10 @@ mod vendors;
 mod watch;
 mod words;
 
+pub use access::{AccessConfig, AuthenticationConfig};
+pub(crate) use addresses::is_http_url;
 pub use alerts::{AlertRuleConfig, AlertsConfig, WebhookConfig};
+pub use budgets::{BudgetFileConfig, BudgetStoreConfig, BudgetsConfig, PostgresConfig, RedisConfig};
 pub use content::{
     ContentActionConfig, ContentPlaceConfig, ContentPolicyConfig, ContentRuleConfig, ModerationActionConfig,
     ModerationConfig, OnErrorConfig,
@@ -63,7 +69,7 @@ pub use usage::{
     ClickHouseConfig, IngestConfig, PlanConfig, SpoolConfig, SqliteConfig, UsageConfig, UsageStoreConfig,
     data_dir,
 };
-pub(crate) use values::is_http_url;
+
 pub use values::{Date, Decimal, HumanDuration, OneOrMany};
 pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig};
 pub use watch::{ConfigHandle, ReloadStatus};

@@ -2,6 +2,7 @@ use super::*;
 use signalbox_pricing::Day;
 use std::path::Path;
 
+mod access;
 mod alerts;
 mod content;
 mod errors;

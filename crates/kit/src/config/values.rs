@@ -1,7 +1,7 @@
 //! Values that are written as texts or numbers and mean more: durations, exact decimals, dates, addresses.
 
-use super::routing::Greed;
-use crate::{hop::check_peer_address, telemetry::logs};
+use super::{addresses, routing::Greed};
+use crate::telemetry::logs;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
@@ -23,6 +23,8 @@ pub(super) enum Form {
     Url,
     Peer,
     NatsServer,
+    Postgres,
+    Redis,
     LogLevels,
     Greed,
     ModelPattern,
@@ -39,6 +41,8 @@ impl Form {
             "url" => Self::Url,
             "peer" => Self::Peer,
             "nats-server" => Self::NatsServer,
+            "postgres" => Self::Postgres,
+            "redis" => Self::Redis,
             "log-levels" => Self::LogLevels,
             "greed" => Self::Greed,
             "model-pattern" => Self::ModelPattern,
@@ -62,9 +66,11 @@ impl Form {
                 Ok(_) => Ok(text.into()),
                 Err(_) => Err(format!("`{text}` is not an address with a port, as in 127.0.0.1:50051")),
             },
-            Self::Url => check_url(text).map(|()| text.into()),
-            Self::Peer => check_peer(text).map(|()| text.into()),
-            Self::NatsServer => check_nats_server(text).map(|()| text.into()),
+            Self::Url => addresses::check_url(text).map(|()| text.into()),
+            Self::Peer => addresses::check_peer(text).map(|()| text.into()),
+            Self::NatsServer => addresses::check_nats_server(text).map(|()| text.into()),
+            Self::Postgres => addresses::check_postgres(text).map(|()| text.into()),
+            Self::Redis => addresses::check_redis(text).map(|()| text.into()),
             Self::LogLevels => logs::filter(text).map(|_| text.into()),
             Self::Greed => Greed::read(text).map(Greed::to_json),
             Self::ModelPattern => {
@@ -72,55 +78,6 @@ impl Form {
             }
         }
     }
-}
-
-/// Whether a text is an `http` or `https` address without credentials and query.
-pub(crate) fn is_http_url(text: &str) -> bool {
-    let uri: Option<http::Uri> = text.parse().ok();
-    uri.is_some_and(|uri| {
-        let plain = uri.query().is_none()
-            && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
-        plain && matches!(uri.scheme_str(), Some("http" | "https")) && port_is_good(&uri)
-    })
-}
-
-/// Whether there is no port, or one that can be connected to.
-fn port_is_good(uri: &http::Uri) -> bool {
-    let after_host = uri.authority().and_then(|authority| authority.as_str().strip_prefix(authority.host()));
-    after_host.unwrap_or_default().is_empty() || uri.port_u16().is_some_and(|port| port > 0)
-}
-
-fn check_url(text: &str) -> Result<(), String> {
-    // An address may carry a password, so it is not repeated.
-    if is_http_url(text) {
-        Ok(())
-    } else {
-        let port = text.parse().is_ok_and(|uri| !port_is_good(&uri));
-        let port = if port { " with a port from 1 to 65535" } else { "" };
-        Err(format!(
-            "not an http or https address{port} without user and query, as in https://api.example.com"
-        ))
-    }
-}
-
-fn check_peer(text: &str) -> Result<(), String> {
-    check_url(text)?;
-    check_peer_address(text).map_err(|error| error.problem().to_owned())
-}
-
-fn check_nats_server(text: &str) -> Result<(), String> {
-    let uri: Option<http::Uri> = text.parse().ok();
-    let good = uri.is_some_and(|uri| {
-        let bare = matches!(uri.path(), "" | "/") && uri.query().is_none();
-        let named = uri
-            .authority()
-            .is_some_and(|authority| !authority.as_str().contains('@') && !authority.host().is_empty());
-        bare && named && matches!(uri.scheme_str(), Some("nats" | "tls")) && port_is_good(&uri)
-    });
-    // An address may carry a password, so it is not repeated.
-    let problem = "not the address of a NATS server without user and path, as in nats://10.0.0.1:4222; who asks is \
-                   said by `credentials_file`, or by `user` and `password`";
-    if good { Ok(()) } else { Err(problem.to_owned()) }
 }
 
 /// A length of time, written as in `250ms`, `10s`, `2m` or `1h30m`.
@@ -303,6 +260,16 @@ pub(super) fn patterns_schema(_: &mut SchemaGenerator) -> Schema {
 pub(super) fn nats_servers_schema(_: &mut SchemaGenerator) -> Schema {
     let server = json_schema!({ "type": "string", "format": "uri", "x-form": "nats-server" });
     json_schema!({ "type": "array", "items": server })
+}
+
+/// A database in PostgreSQL.
+pub(super) fn postgres_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "format": "uri", "x-form": "postgres" })
+}
+
+/// A Redis server.
+pub(super) fn redis_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "format": "uri", "x-form": "redis" })
 }
 
 /// Levels of the log.

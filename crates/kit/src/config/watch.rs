@@ -37,8 +37,8 @@ pub struct ReloadStatus {
 /// The configuration in force. Share it by `Arc`; readers never wait.
 ///
 /// A reload is taken over whole or not at all, and the last good configuration stays. The sections `server`,
-/// `telemetry`, `peers`, `nats`, `usage` and `alerts` are read at start only: a change there is reported as a warning and
-/// waits for a restart.
+/// `telemetry`, `peers`, `nats`, `access`, `budgets`, `redis`, `usage` and `alerts` are read at start only: a change there
+/// is reported as a warning and waits for a restart.
 #[derive(Debug)]
 pub struct ConfigHandle {
     path: Option<PathBuf>,
@@ -186,6 +186,9 @@ impl ConfigHandle {
             ("telemetry", old.telemetry != new.telemetry),
             ("peers", old.peers != new.peers),
             ("nats", old.nats != new.nats),
+            ("access", old.access != new.access),
+            ("budgets", old.budgets != new.budgets),
+            ("redis", old.redis != new.redis),
             ("usage", old.usage != new.usage),
             ("alerts", old.alerts != new.alerts),
         ];

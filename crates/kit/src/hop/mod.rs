@@ -5,9 +5,9 @@ mod call;
 mod loss;
 mod reach;
 
-use crate::boundary::Boundary;
+use crate::{access::AdminKey, boundary::Boundary};
 use balance::Balanced;
-use http::{Request, Response};
+use http::{Request, Response, header::AUTHORIZATION};
 use std::{convert::Infallible, net::SocketAddr};
 use tonic::{Status, body::Body};
 use tower::{Service, ServiceExt, util::BoxCloneSyncService};
@@ -44,4 +44,13 @@ pub async fn look_up(addresses: &[String]) -> Vec<SocketAddr> {
 /// all its addresses and is looked up again from time to time. Must be called inside a runtime.
 pub fn remote(addresses: &[String]) -> Result<Hop, ParsePeerError> {
     Ok(Hop::new(Balanced::new(addresses)?))
+}
+
+/// The same way, on which this process makes itself known to the other roles of its deployment.
+pub fn with_key(hop: Hop, key: Option<&AdminKey>) -> Hop {
+    let Some(header) = key.map(AdminKey::header) else { return hop };
+    Hop::new(hop.map_request(move |mut request: Request<Body>| {
+        request.headers_mut().insert(AUTHORIZATION, header.clone());
+        request
+    }))
 }

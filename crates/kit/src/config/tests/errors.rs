@@ -18,7 +18,7 @@ const MODEL: &str = "models:\n  openai/mine:\n    capabilities: [text]\n    cont
 fn an_unknown_field_is_told_with_its_place_and_the_nearest_name() {
     assert_problems(
         "alises:\n  x: 1\n",
-        &["1:1: alises: unknown field (did you mean `aliases`?); known here: alerts, aliases, "],
+        &["1:1: alises: unknown field (did you mean `aliases`?); known here: access, alerts, aliases, "],
     );
     assert_problems("server:\n  lisen: 1\n", &["2:3: server.lisen: unknown field (did you mean `listen`?)"]);
 }
