@@ -6,6 +6,7 @@ mod access;
 mod admission;
 mod alerts;
 mod calls;
+mod charged;
 mod drills;
 pub mod ledger;
 mod moderation;
@@ -24,6 +25,7 @@ pub use admission::{
 };
 pub use alerts::{AlertBus, AlertHook, AlertNews, NotTold};
 pub use calls::{CallOutcome, CallRecord, CallSink};
+pub use charged::Charged;
 pub use drills::Drills;
 pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};
 pub use rates::{NoRate, RateAsk, RateGrant, RateLimiter};
