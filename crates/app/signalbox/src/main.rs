@@ -38,7 +38,15 @@ enum Command {
     Drill(commands::drill::DrillArgs),
     /// Show what was used, by whom, for what and at what cost.
     Usage(Box<commands::usage::UsageArgs>),
-    /// Make the tables of the usage store, or bring them to this version.
+    /// Add, show and change tenants.
+    Tenant(Box<commands::tenant::TenantArgs>),
+    /// Make, list and revoke API keys.
+    Key(commands::key::KeyArgs),
+    /// Set what tenants may spend, and show where they stand.
+    Budget(commands::budget::BudgetArgs),
+    /// Compare the ledger of budgets with the usage store.
+    Reconcile(commands::reconcile::ReconcileArgs),
+    /// Make the tables of the stores, or bring them to this version.
     Migrate(commands::migrate::MigrateArgs),
     /// Check a configuration file and say what is wrong with it, and where.
     CheckConfig(commands::check_config::CheckConfigArgs),
@@ -68,6 +76,10 @@ async fn dispatch(command: Command) -> Result<(), String> {
         Command::Models(args) => commands::models::run(args).await.map_err(|error| error.to_string()),
         Command::Drill(args) => commands::drill::run(args).await.map_err(|error| error.to_string()),
         Command::Usage(args) => commands::usage::run(*args).await.map_err(|error| error.to_string()),
+        Command::Tenant(args) => commands::tenant::run(*args).await.map_err(|error| error.to_string()),
+        Command::Key(args) => commands::key::run(args).await.map_err(|error| error.to_string()),
+        Command::Budget(args) => commands::budget::run(args).await.map_err(|error| error.to_string()),
+        Command::Reconcile(args) => commands::reconcile::run(args).await.map_err(|error| error.to_string()),
         Command::Migrate(args) => commands::migrate::run(args).await.map_err(|error| error.to_string()),
         Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),
         Command::Decode(args) => commands::decode::run(args).map_err(|error| error.to_string()),

@@ -19,8 +19,9 @@ use crate::{
 use arc_swap::ArcSwap;
 use signalbox_kit::{
     Clock, SystemClock,
+    access::{AdminKey, LoneAuthenticator},
     catalog::VendorSettings,
-    config::{ConfigHandle, LogFormat, ServerConfig},
+    config::{AuthenticationConfig, ConfigHandle, LogFormat, ServerConfig},
     readiness::Readiness,
     serve::{StopSignals, bind},
     telemetry,
@@ -72,7 +73,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let exporting = start_telemetry(&config, &roles)?;
 
     let settings = config.catalog().vendors(config.environment());
-    let server = listen_addresses(&args, &config.loaded().config.server)?;
+    let admin_key = AdminKey::from_environment(config.environment())?;
+    let required = config.loaded().config.access.authentication == AuthenticationConfig::Required;
+    let authenticated = required || admin_key.is_some();
+    let server = listen_addresses(&args, &config.loaded().config.server, authenticated)?;
     let threads =
         server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let grpc = bind(server.listen, threads)
@@ -88,7 +92,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let spool = spool::open(&config, &roles)?;
     let nats = nats::connect(&config, &roles).await?;
     let usage = usage::prepare(&config, &clock, &roles, spool.as_ref(), nats.as_ref()).await?;
-    let shared = share(&args, &config, clock, roles, &settings, spool, &usage);
+    let access = (admin_key, required);
+    let shared = share(&args, &config, clock, roles, access, &settings, spool, &usage);
     let first = connections.shards().first().cloned().unwrap_or_default();
     let mut carriers = health::start(&shared, &first, nats.as_ref());
 
@@ -166,27 +171,35 @@ fn start_telemetry(
 }
 
 /// The server's configuration with the command line laid over it. Without authentication only loopback is safe.
-fn listen_addresses(args: &ServeArgs, configured: &ServerConfig) -> Result<ServerConfig, String> {
+fn listen_addresses(
+    args: &ServeArgs,
+    configured: &ServerConfig,
+    authenticated: bool,
+) -> Result<ServerConfig, String> {
     let server = ServerConfig {
         listen: args.listen.unwrap_or(configured.listen),
         metrics_listen: args.metrics_listen.unwrap_or(configured.metrics_listen),
         ..configured.clone()
     };
-    if server.listen.ip().is_loopback() || args.insecure_listen {
+    if server.listen.ip().is_loopback() || authenticated || args.insecure_listen {
         return Ok(server);
     }
     Err(format!(
-        "{} can be reached from other machines, and callers are not authenticated: listen on a loopback address, or \
+        "{} can be reached from other machines, and callers are not authenticated: listen on a loopback address; or \
+         let callers be authenticated, by a {} in the environment or a first API key (`signalbox key create`); or \
          pass --insecure-listen where something in front authenticates them",
-        server.listen
+        server.listen,
+        AdminKey::VARIABLE
     ))
 }
 
+#[expect(clippy::too_many_arguments, reason = "for now")]
 fn share(
     args: &ServeArgs,
     config: &Arc<ConfigHandle>,
     clock: Arc<dyn Clock>,
     roles: Vec<Role>,
+    (admin_key, required): (Option<AdminKey>, bool),
     settings: &[VendorSettings],
     spool: Option<Arc<Spool>>,
     usage: &Usage,
@@ -207,6 +220,8 @@ fn share(
         config: config.clone(),
         clock,
         roles,
+        authenticator: Arc::new(LoneAuthenticator::new(admin_key.clone(), required)),
+        admin_key,
         vendors: known,
         holds: SharedHolds::default(),
         health: SharedHealth::default(),

@@ -2,9 +2,9 @@
 
 use crate::{roles::Role, unbuilt, vendors::ShardVendors};
 use signalbox_api::{DESCRIPTOR_SET, v1};
-use signalbox_kit::{Clock, Hop, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
+use signalbox_kit::{Clock, Hop, access::AdminKey, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
 use signalbox_moderation::HttpModerator;
-use signalbox_ports::{NoLog, UsageLog};
+use signalbox_ports::{Authenticator, NoLog, UsageLog};
 use signalbox_provider_adapter::{CallHealth, Heartbeat, OtherAdapters};
 use signalbox_router::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
 use signalbox_spool::Spool;
@@ -18,6 +18,10 @@ pub(crate) struct Shared {
     pub(crate) config: Arc<ConfigHandle>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) roles: Vec<Role>,
+    /// Who calls, for every listener.
+    pub(crate) authenticator: Arc<dyn Authenticator>,
+    /// How this process makes itself known to other roles.
+    pub(crate) admin_key: Option<AdminKey>,
     pub(crate) vendors: ConfiguredVendors,
     pub(crate) holds: SharedHolds,
     pub(crate) health: SharedHealth,
@@ -66,7 +70,9 @@ pub(crate) fn wire<H: Health>(
         routes.add_service(signalbox_cost_ingest::server(usage.clone(), limit));
     }
     unbuilt::add_to(&mut routes);
-    add_reflection(&mut routes)?;
+    if shared.config.loaded().config.access.reflection {
+        add_reflection(&mut routes)?;
+    }
     Ok(routes.routes().prepare())
 }
 
@@ -112,6 +118,7 @@ fn router(
         usual_costs: shared.usual_costs.clone(),
         moderator: Some(Arc::new(HttpModerator::default())),
         usage: shared.usage_log(),
+        admission: Arc::new(signalbox_ports::Unlimited),
         clock: shared.clock.clone(),
     };
     Ok(signalbox_router::server(dependencies, limit))
@@ -127,7 +134,13 @@ pub(crate) fn adapter_peers(shared: &Shared) -> Result<Hop, String> {
                 .to_owned()
         );
     }
-    hop::remote(peers).map_err(|error| format!("peers.adapter: {error}"))
+    remote(peers, "peers.adapter", shared.admin_key.as_ref())
+}
+
+/// The way to other processes of this deployment.
+pub(crate) fn remote(peers: &[String], field: &str, key: Option<&AdminKey>) -> Result<Hop, String> {
+    let hop = hop::remote(peers).map_err(|error| format!("{field}: {error}"))?;
+    Ok(hop::with_key(hop, key))
 }
 
 /// Both versions of server reflection: older grpcurl asks for v1alpha.

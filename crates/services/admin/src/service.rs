@@ -1,12 +1,12 @@
-//! The handlers.
+//! The handlers. All of it is for operators.
 
 use crate::{drills, status::status, vendors, vendors::Vendors};
 use signalbox_api::{
     status::to_status,
     v1::{self, admin_service_server::AdminService},
 };
-use signalbox_kit::config::ConfigHandle;
-use signalbox_ports::Drills;
+use signalbox_kit::{access::require, config::ConfigHandle};
+use signalbox_ports::{Drills, Identity};
 use signalbox_types::{ErrorReason, Failure};
 use std::{path::PathBuf, sync::Arc};
 use tonic::{Request, Response, Status};
@@ -49,8 +49,9 @@ impl Admin {
 impl AdminService for Admin {
     async fn get_config_status(
         &self,
-        _: Request<v1::GetConfigStatusRequest>,
+        request: Request<v1::GetConfigStatusRequest>,
     ) -> Result<Response<v1::GetConfigStatusResponse>, Status> {
+        require(&request, Identity::may_operate)?;
         let status = status(&self.dependencies);
         Ok(Response::new(v1::GetConfigStatusResponse { status: Some(status) }))
     }
@@ -58,8 +59,9 @@ impl AdminService for Admin {
     /// A file that is refused is an answer, not a failed call: its problems are in `last_error`.
     async fn reload_config(
         &self,
-        _: Request<v1::ReloadConfigRequest>,
+        request: Request<v1::ReloadConfigRequest>,
     ) -> Result<Response<v1::ReloadConfigResponse>, Status> {
+        require(&request, Identity::may_operate)?;
         match self.dependencies.config.reload().await {
             Ok(loaded) => {
                 tracing::info!(version = loaded.catalog.version(), "configuration reloaded on request");
@@ -74,6 +76,7 @@ impl AdminService for Admin {
         &self,
         request: Request<v1::ListVendorsRequest>,
     ) -> Result<Response<v1::ListVendorsResponse>, Status> {
+        require(&request, Identity::may_operate)?;
         let catalog = self.dependencies.config.catalog();
         vendors::page(&self.dependencies.vendors.load(), &catalog, request.get_ref())
             .map(Response::new)
@@ -84,6 +87,7 @@ impl AdminService for Admin {
         &self,
         request: Request<v1::StartDrillRequest>,
     ) -> Result<Response<v1::StartDrillResponse>, Status> {
+        require(&request, Identity::may_operate)?;
         let wanted = request.into_inner().drill;
         let started = self.drills().and_then(|drills| drills.start(wanted.unwrap_or_default()));
         let drill = started.map_err(|failure| to_status(&failure))?;
@@ -94,6 +98,7 @@ impl AdminService for Admin {
         &self,
         request: Request<v1::StopDrillRequest>,
     ) -> Result<Response<v1::StopDrillResponse>, Status> {
+        require(&request, Identity::may_operate)?;
         let stopped = self.drills().and_then(|drills| drills.stop(&request.get_ref().name));
         let drill = stopped.map_err(|failure| to_status(&failure))?;
         Ok(Response::new(v1::StopDrillResponse { drill: Some(drill) }))
@@ -103,6 +108,7 @@ impl AdminService for Admin {
         &self,
         request: Request<v1::ListDrillsRequest>,
     ) -> Result<Response<v1::ListDrillsResponse>, Status> {
+        require(&request, Identity::may_operate)?;
         let listed = self.drills().and_then(|drills| drills::page(drills.list(), request.get_ref()));
         listed.map(Response::new).map_err(|failure| to_status(&failure))
     }

@@ -8,6 +8,7 @@ mod ingest;
 mod metrics;
 mod months;
 mod outbox_bus;
+mod own;
 mod progress;
 mod read;
 mod service;

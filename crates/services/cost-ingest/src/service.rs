@@ -1,13 +1,17 @@
-//! The handlers. Callers are not authenticated yet, so each is answered for the tenant that it names.
+//! The handlers. A tenant's key sees its own tenant, and needs not name it.
 
-use crate::{Progress, SharedAlerts, Tail, export, read};
+use crate::{Progress, SharedAlerts, Tail, export, own, read};
 use futures_util::{StreamExt, stream::BoxStream};
 use signalbox_api::{
     status::to_status,
     v1::{self, usage_service_server::UsageService},
 };
-use signalbox_kit::{Clock, config::ConfigHandle};
-use signalbox_ports::{DeadLetters, usage_store::UsageStore};
+use signalbox_kit::{
+    Clock,
+    access::{identity, require},
+    config::ConfigHandle,
+};
+use signalbox_ports::{DeadLetters, Identity, usage_store::UsageStore};
 use signalbox_types::Failure;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
@@ -43,6 +47,17 @@ impl Usage {
     }
 }
 
+/// A request as one about the caller's own, by what `confine` makes of it.
+fn confined<T>(
+    request: Request<T>,
+    confine: fn(&Identity, &mut T) -> Result<(), Failure>,
+) -> Result<T, Status> {
+    let caller = identity(&request);
+    let mut request = request.into_inner();
+    confine(&caller, &mut request).map_err(|failure| to_status(&failure))?;
+    Ok(request)
+}
+
 type Answer<T> = Result<Response<T>, Status>;
 
 fn answer<T>(outcome: Result<T, Failure>) -> Answer<T> {
@@ -52,18 +67,21 @@ fn answer<T>(outcome: Result<T, Failure>) -> Answer<T> {
 #[tonic::async_trait]
 impl UsageService for Usage {
     async fn query_usage(&self, request: Request<v1::QueryUsageRequest>) -> Answer<v1::QueryUsageResponse> {
-        answer(read::query(&self.dependencies, request.into_inner()).await)
+        let request = confined(request, |caller, request| own::filter(caller, &mut request.filter))?;
+        answer(read::query(&self.dependencies, request).await)
     }
 
     async fn get_request(&self, request: Request<v1::GetRequestRequest>) -> Answer<v1::GetRequestResponse> {
-        answer(read::get_request(&self.dependencies, request.into_inner()).await)
+        let request = confined(request, |caller, request| own::tenant(caller, &mut request.tenant_id))?;
+        answer(read::get_request(&self.dependencies, request).await)
     }
 
     async fn list_requests(
         &self,
         request: Request<v1::ListRequestsRequest>,
     ) -> Answer<v1::ListRequestsResponse> {
-        answer(read::list_requests(&self.dependencies, request.into_inner()).await)
+        let request = confined(request, |caller, request| own::filter(caller, &mut request.filter))?;
+        answer(read::list_requests(&self.dependencies, request).await)
     }
 
     type StreamUsageStream = BoxStream<'static, Result<v1::StreamUsageResponse, Status>>;
@@ -72,7 +90,8 @@ impl UsageService for Usage {
         &self,
         request: Request<v1::StreamUsageRequest>,
     ) -> Answer<Self::StreamUsageStream> {
-        let filter = request.into_inner().filter.unwrap_or_default();
+        let request = confined(request, |caller, request| own::filter(caller, &mut request.filter))?;
+        let filter = request.filter.unwrap_or_default();
         answer(self.dependencies.tail.follow(filter).map(|events| events.map(Ok).boxed()))
     }
 
@@ -82,16 +101,19 @@ impl UsageService for Usage {
         &self,
         request: Request<v1::ExportUsageRequest>,
     ) -> Answer<Self::ExportUsageStream> {
-        let pieces = export::export(&self.dependencies, &request.into_inner()).await;
+        let request = confined(request, |caller, request| own::tenant(caller, &mut request.tenant_id))?;
+        let pieces = export::export(&self.dependencies, &request).await;
         let told = |piece: Result<_, Failure>| piece.map_err(|failure| to_status(&failure));
         answer(pieces.map(|pieces| pieces.map(told).boxed()))
     }
 
     async fn get_overage(&self, request: Request<v1::GetOverageRequest>) -> Answer<v1::GetOverageResponse> {
-        answer(read::overage(&self.dependencies, request.into_inner()).await)
+        let request = confined(request, |caller, request| own::tenant(caller, &mut request.tenant_id))?;
+        answer(read::overage(&self.dependencies, request).await)
     }
 
     async fn list_alerts(&self, request: Request<v1::ListAlertsRequest>) -> Answer<v1::ListAlertsResponse> {
+        require(&request, Identity::may_operate)?;
         answer(self.dependencies.alerts.page(request.get_ref()))
     }
 
@@ -99,6 +121,7 @@ impl UsageService for Usage {
         &self,
         request: Request<v1::ListDeadLettersRequest>,
     ) -> Answer<v1::ListDeadLettersResponse> {
+        require(&request, Identity::may_operate)?;
         answer(read::list_letters(&self.dependencies, request.into_inner()).await)
     }
 
@@ -106,6 +129,7 @@ impl UsageService for Usage {
         &self,
         request: Request<v1::ReplayDeadLettersRequest>,
     ) -> Answer<v1::ReplayDeadLettersResponse> {
+        require(&request, Identity::may_operate)?;
         answer(read::replay_letters(&self.dependencies, request.into_inner()).await)
     }
 }

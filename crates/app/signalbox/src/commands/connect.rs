@@ -1,12 +1,23 @@
 //! The way to a running server.
 
-use super::CommandError;
+mod key;
+
+pub(crate) use key::VARIABLE as KEY_VARIABLE;
+
+use super::{CommandError, environment};
+use key::Key;
 use signalbox_api::v1::{
-    admin_service_client::AdminServiceClient, router_service_client::RouterServiceClient,
-    usage_service_client::UsageServiceClient,
+    admin_service_client::AdminServiceClient, budget_service_client::BudgetServiceClient,
+    router_service_client::RouterServiceClient, usage_service_client::UsageServiceClient,
 };
 use std::{error::Error, time::Duration};
-use tonic::transport::{Channel, Endpoint};
+use tonic::{
+    service::interceptor::InterceptedService,
+    transport::{Channel, Endpoint},
+};
+
+/// The way to a server, on which each call says who makes it.
+pub(crate) type Way = InterceptedService<Channel, Key>;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -23,20 +34,28 @@ pub(crate) struct ServerArgs {
 
 impl ServerArgs {
     /// A client of the server's public service.
-    pub(crate) async fn router(&self) -> Result<RouterServiceClient<Channel>, CommandError> {
-        let channel = channel(&self.server).await?;
-        Ok(RouterServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE_BYTES))
+    pub(crate) async fn router(&self) -> Result<RouterServiceClient<Way>, CommandError> {
+        Ok(RouterServiceClient::new(self.way().await?).max_decoding_message_size(MAX_MESSAGE_BYTES))
     }
 
     /// A client of the server's service for operators.
-    pub(crate) async fn admin(&self) -> Result<AdminServiceClient<Channel>, CommandError> {
-        Ok(AdminServiceClient::new(channel(&self.server).await?))
+    pub(crate) async fn admin(&self) -> Result<AdminServiceClient<Way>, CommandError> {
+        Ok(AdminServiceClient::new(self.way().await?))
     }
 
     /// A client of the accounts.
-    pub(crate) async fn usage(&self) -> Result<UsageServiceClient<Channel>, CommandError> {
-        let channel = channel(&self.server).await?;
-        Ok(UsageServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE_BYTES))
+    pub(crate) async fn usage(&self) -> Result<UsageServiceClient<Way>, CommandError> {
+        Ok(UsageServiceClient::new(self.way().await?).max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+
+    /// A client of tenants, keys and budgets.
+    pub(crate) async fn budget(&self) -> Result<BudgetServiceClient<Way>, CommandError> {
+        Ok(BudgetServiceClient::new(self.way().await?).max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+
+    async fn way(&self) -> Result<Way, CommandError> {
+        let key = Key::from_environment(&environment())?;
+        Ok(InterceptedService::new(channel(&self.server).await?, key))
     }
 }
 

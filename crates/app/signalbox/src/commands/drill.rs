@@ -4,9 +4,12 @@ mod report;
 mod run;
 mod wanted;
 
-use super::{CommandError, connect::ServerArgs, failures, print};
+use super::{
+    CommandError,
+    connect::{ServerArgs, Way},
+    failures, print,
+};
 use signalbox_api::{json, v1};
-use tonic::transport::Channel;
 use v1::admin_service_client::AdminServiceClient;
 use wanted::WantedArgs;
 
@@ -90,24 +93,19 @@ pub(crate) async fn run(args: DrillArgs) -> Result<(), CommandError> {
     }
 }
 
-async fn start(
-    client: &mut AdminServiceClient<Channel>,
-    drill: v1::Drill,
-) -> Result<v1::Drill, CommandError> {
+async fn start(client: &mut AdminServiceClient<Way>, drill: v1::Drill) -> Result<v1::Drill, CommandError> {
     let request = v1::StartDrillRequest { drill: Some(drill) };
     let answer = client.start_drill(request).await.map_err(|status| failures::from_call(&status))?;
     Ok(answer.into_inner().drill.unwrap_or_default())
 }
 
-async fn stop(client: &mut AdminServiceClient<Channel>, name: String) -> Result<v1::Drill, CommandError> {
+async fn stop(client: &mut AdminServiceClient<Way>, name: String) -> Result<v1::Drill, CommandError> {
     let request = v1::StopDrillRequest { name };
     let answer = client.stop_drill(request).await.map_err(|status| failures::from_call(&status))?;
     Ok(answer.into_inner().drill.unwrap_or_default())
 }
 
-async fn every_page(
-    client: &mut AdminServiceClient<Channel>,
-) -> Result<v1::ListDrillsResponse, CommandError> {
+async fn every_page(client: &mut AdminServiceClient<Way>) -> Result<v1::ListDrillsResponse, CommandError> {
     let mut found = v1::ListDrillsResponse::default();
     let mut request = v1::ListDrillsRequest::default();
     loop {

@@ -1,12 +1,12 @@
 //! Failures, for people and as JSON.
 
-use super::{CommandError, show};
+use super::{CommandError, connect::KEY_VARIABLE, show};
 use serde_json::{Map, Value, json};
 use signalbox_api::{
     status::{code, detail, from_status},
     v1,
 };
-use signalbox_types::Failure;
+use signalbox_types::{ErrorReason, Failure};
 use tonic::{Code, Status};
 
 /// A failed call, with everything that the server said about it.
@@ -18,7 +18,9 @@ pub(super) fn from_call(status: &Status) -> CommandError {
     };
     let message = format!("{} ({}): {message}", failure.reason.name(), code_name(status.code()));
     let tried = detail::<v1::RouteFailure>(status).map(|route| tried(&route)).unwrap_or_default();
-    CommandError::new(message).with_details(details(&failure)).with_details(tried)
+    let key = (failure.reason == ErrorReason::Unauthenticated)
+        .then(|| format!("the API key for commands is taken from the environment: {KEY_VARIABLE}"));
+    CommandError::new(message).with_details(details(&failure)).with_details(key).with_details(tried)
 }
 
 /// A failure found here, before anyone was called.
@@ -81,7 +83,7 @@ fn code_name(code: Code) -> String {
 mod tests {
     use super::*;
     use signalbox_api::status::{any, to_status_with};
-    use signalbox_types::{ErrorReason, FieldViolation};
+    use signalbox_types::FieldViolation;
     use std::time::Duration;
 
     fn overloaded() -> Failure {

@@ -1,19 +1,27 @@
 //! What operators type: each command in a file of its own, with the work in functions that return texts.
 
 mod ask;
+pub(crate) mod budget;
 pub(crate) mod chat;
 pub(crate) mod check_config;
 pub(crate) mod connect;
 pub(crate) mod decode;
 pub(crate) mod drill;
 pub(crate) mod encode;
+mod euros;
 pub(crate) mod explain;
 mod failures;
 mod json_layout;
+pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod models;
+mod rates;
+pub(crate) mod reconcile;
 mod show;
+pub(crate) mod tenant;
+mod tiers;
 pub(crate) mod usage;
+mod when;
 
 use signalbox_kit::{Clock, SystemClock, config::Environment};
 use signalbox_pricing::Day;

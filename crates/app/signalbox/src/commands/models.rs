@@ -2,10 +2,13 @@
 
 mod listing;
 
-use super::{CommandError, connect::ServerArgs, failures, print};
+use super::{
+    CommandError,
+    connect::{ServerArgs, Way},
+    failures, print,
+};
 use signalbox_api::{convert::capability_to_proto, json, v1};
 use signalbox_types::Capability;
-use tonic::transport::Channel;
 use v1::router_service_client::RouterServiceClient;
 
 /// Models on a page.
@@ -44,7 +47,7 @@ fn capability(name: &str) -> Result<Capability, String> {
 }
 
 async fn every_page(
-    client: &mut RouterServiceClient<Channel>,
+    client: &mut RouterServiceClient<Way>,
     args: &ModelsArgs,
 ) -> Result<v1::ListModelsResponse, CommandError> {
     let capabilities = args.capabilities.iter().map(|wanted| capability_to_proto(*wanted) as i32);

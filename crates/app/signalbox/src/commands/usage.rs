@@ -7,13 +7,16 @@ mod letters;
 mod overage;
 mod query;
 mod requests;
-mod when;
 
-use super::{CommandError, connect::ServerArgs, failures};
+use super::{
+    CommandError,
+    connect::{ServerArgs, Way},
+    failures,
+};
 use signalbox_api::v1::usage_service_client::UsageServiceClient;
-use tonic::{Status, transport::Channel};
+use tonic::Status;
 
-type Client = UsageServiceClient<Channel>;
+type Client = UsageServiceClient<Way>;
 
 /// What to ask of the accounts.
 #[derive(Debug, clap::Args)]

@@ -70,7 +70,8 @@ fn run<H: Health>(
             tokio::spawn(async move { drain.run_until_cancelled(beats.run()).await });
         }
         let _receiver_gone = started.send(Ok(()));
-        serve::serve(listener, routes, drain, grace).await.map_err(|error| format!("serving failed: {error}"))
+        let served = serve::serve(listener, routes, shared.authenticator.clone(), drain, grace).await;
+        served.map_err(|error| format!("serving failed: {error}"))
     })
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn announce(
     BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
     let reach = if address.ip().is_loopback() { "only from this machine" } else { "FROM OTHER MACHINES TOO" };
     let roles = shared.admin.roles.join(",");
-    tracing::info!(%address, metrics = metrics_address, roles, "serving gRPC, {reach}; callers are not authenticated");
+    tracing::info!(%address, metrics = metrics_address, roles, "serving gRPC, {reach}");
     if !simulated.is_empty() {
         let vendors = simulated.join(",");
         tracing::warn!(

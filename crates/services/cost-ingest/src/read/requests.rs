@@ -29,7 +29,7 @@ pub(crate) async fn get(
         violations.check(value.len() <= LONGEST, field, || format!("has more than {LONGEST} bytes"));
     }
     violations.into_result()?;
-    // Whoever names no tenant means all of them: a request need not have one, as long as nobody is authenticated.
+    // Whoever names no tenant, and is no tenant, means all of them.
     let tenant_ids = Some(request.tenant_id.clone()).filter(|id| !id.is_empty()).into_iter().collect();
     let question = Requests {
         window: ever(dependencies.clock.now()),

@@ -1,11 +1,10 @@
 //! `signalbox drill run`: one drill, watched to its end.
 
 use super::{StartArgs, every_page, report, start, stop};
-use crate::commands::{CommandError, print_aside};
+use crate::commands::{CommandError, connect::Way, print_aside};
 use signalbox_api::v1;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-use tonic::transport::Channel;
 use v1::{admin_service_client::AdminServiceClient, drill::State};
 
 /// How often it is looked at.
@@ -28,7 +27,7 @@ pub(super) async fn run(args: StartArgs) -> Result<(), CommandError> {
 }
 
 async fn watch(
-    client: &mut AdminServiceClient<Channel>,
+    client: &mut AdminServiceClient<Way>,
     mut drill: v1::Drill,
 ) -> Result<v1::Drill, CommandError> {
     let mut over_at = None;
@@ -50,7 +49,7 @@ async fn watch(
     Ok(drill)
 }
 
-async fn find(client: &mut AdminServiceClient<Channel>, name: &str) -> Result<v1::Drill, CommandError> {
+async fn find(client: &mut AdminServiceClient<Way>, name: &str) -> Result<v1::Drill, CommandError> {
     let drills = every_page(client).await?.drills;
     let found = drills.into_iter().find(|drill| drill.name == name);
     found.ok_or_else(|| CommandError::new(format!("the server no longer knows {name}: was it started anew?")))

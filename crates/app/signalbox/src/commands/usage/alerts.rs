@@ -1,7 +1,7 @@
 //! `signalbox usage alerts`: models that behave unlike their own history.
 
-use super::{Client, failed, when};
-use crate::commands::{CommandError, print, show};
+use super::{Client, failed};
+use crate::commands::{CommandError, print, show, when};
 use signalbox_api::{json, v1};
 use v1::alert::State;
 

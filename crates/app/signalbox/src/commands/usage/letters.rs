@@ -1,7 +1,7 @@
 //! `signalbox usage dead-letters` and `replay`: events that could not be stored.
 
-use super::{Client, failed, when};
-use crate::commands::{CommandError, print, show};
+use super::{Client, failed};
+use crate::commands::{CommandError, print, show, when};
 use signalbox_api::{json, v1};
 use v1::dead_letter::Reason;
 

@@ -1,7 +1,10 @@
 //! `signalbox usage query`: sums as a table.
 
-use super::{Client, failed, filter::FilterArgs, when, when::WhenArgs};
-use crate::commands::{CommandError, print, show};
+use super::{Client, failed, filter::FilterArgs};
+use crate::commands::{
+    CommandError, print, show,
+    when::{self, WhenArgs},
+};
 use jiff::Timestamp;
 use signalbox_api::{json, v1};
 use v1::{UsageDimension, query_usage_request::Interval};

@@ -1,7 +1,10 @@
 //! `signalbox usage request`, `requests` and `tail`: single requests.
 
-use super::{Client, failed, filter::FilterArgs, when, when::WhenArgs};
-use crate::commands::{CommandError, print, print_aside, show};
+use super::{Client, failed, filter::FilterArgs};
+use crate::commands::{
+    CommandError, print, print_aside, show,
+    when::{self, WhenArgs},
+};
 use jiff::Timestamp;
 use signalbox_api::{json, v1};
 

@@ -5,7 +5,7 @@ use prost_types::Timestamp as Wire;
 
 /// When; the last 30 days where nothing is said.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(super) struct WhenArgs {
+pub(crate) struct WhenArgs {
     /// A calendar month, as in `2026-11`
     #[arg(long, value_parser = month, conflicts_with_all = ["last", "from", "to"])]
     month: Option<(Timestamp, Timestamp)>,
@@ -22,7 +22,7 @@ pub(super) struct WhenArgs {
 
 impl WhenArgs {
     /// Start and end of the window; no end means now.
-    pub(super) fn window(&self, now: Timestamp) -> (Wire, Option<Wire>) {
+    pub(crate) fn window(&self, now: Timestamp) -> (Wire, Option<Wire>) {
         if let Some((start, end)) = self.month {
             return (wire(start), Some(wire(end)));
         }
@@ -32,7 +32,7 @@ impl WhenArgs {
     }
 }
 
-fn wire(moment: Timestamp) -> Wire {
+pub(crate) fn wire(moment: Timestamp) -> Wire {
     Wire { seconds: moment.as_second(), nanos: moment.subsec_nanosecond() }
 }
 
@@ -43,7 +43,7 @@ fn month(text: &str) -> Result<(Timestamp, Timestamp), String> {
     Ok((midnight(first)?, midnight(next)?))
 }
 
-fn moment(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn moment(text: &str) -> Result<Timestamp, String> {
     if let Ok(day) = text.parse::<Date>()
         && !text.contains('T')
     {
@@ -57,7 +57,7 @@ fn midnight(day: Date) -> Result<Timestamp, String> {
     day.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|error| error.to_string())
 }
 
-fn span(text: &str) -> Result<Span, String> {
+pub(crate) fn span(text: &str) -> Result<Span, String> {
     let problem = || format!("`{text}` is no time as in 30m, 24h or 7d");
     let unit = text.chars().last().ok_or_else(problem)?;
     let number: i32 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(problem)?;
@@ -72,7 +72,7 @@ fn span(text: &str) -> Result<Span, String> {
 }
 
 /// A moment as people read it, in UTC.
-pub(super) fn shown(at: Option<&Wire>) -> String {
+pub(crate) fn shown(at: Option<&Wire>) -> String {
     let moment = at.and_then(|at| Timestamp::new(at.seconds, at.nanos).ok());
     moment.map_or_else(|| "-".to_owned(), |moment| moment.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
