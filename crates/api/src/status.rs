@@ -4,7 +4,7 @@ mod fit;
 
 use prost::{Message, Name};
 use prost_types::Any;
-use signalbox_types::{ErrorReason, Failure, FieldViolation};
+use signalbox_types::{ErrorReason, Failure, FieldViolation, Quota, QuotaViolation};
 use std::time::Duration;
 use tonic::{Code, Status};
 use tonic_types::pb;
@@ -22,6 +22,8 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::UnsupportedParameter => Code::InvalidArgument,
         ErrorReason::UnknownModel | ErrorReason::NotFound => Code::NotFound,
         ErrorReason::NoCapableModel | ErrorReason::MonthOpen => Code::FailedPrecondition,
+        ErrorReason::AlreadyExists => Code::AlreadyExists,
+        ErrorReason::Conflict => Code::Aborted,
         ErrorReason::Unauthenticated => Code::Unauthenticated,
         ErrorReason::PermissionDenied => Code::PermissionDenied,
         ErrorReason::BudgetExhausted | ErrorReason::RateLimited => Code::ResourceExhausted,
@@ -46,7 +48,7 @@ pub fn code(reason: ErrorReason) -> Code {
     }
 }
 
-/// A failure as gRPC tells it: `ErrorInfo`, and `BadRequest` and `RetryInfo` where they apply.
+/// A failure as gRPC tells it: `ErrorInfo`, and `BadRequest`, `QuotaFailure` and `RetryInfo` where they apply.
 pub fn to_status(failure: &Failure) -> Status {
     to_status_with(failure, Vec::new())
 }
@@ -78,7 +80,19 @@ fn error_info(failure: &Failure) -> pb::ErrorInfo {
             info.metadata.insert(key.to_owned(), fit::short(value));
         }
     }
+    info.metadata.extend(fit::told(failure).into_iter().flat_map(fit::left));
     info
+}
+
+fn quota_failure(violations: impl Iterator<Item = QuotaViolation>) -> pb::QuotaFailure {
+    let violations = violations
+        .map(|QuotaViolation { subject, description }| pb::quota_failure::Violation {
+            subject,
+            description,
+            ..Default::default()
+        })
+        .collect();
+    pb::QuotaFailure { violations }
 }
 
 fn bad_request(violations: impl Iterator<Item = FieldViolation>) -> pb::BadRequest {
@@ -126,6 +140,7 @@ pub fn from_status(status: &Status) -> Failure {
         failure.vendor_status = info.metadata.get("vendor_status").and_then(|status| status.parse().ok());
         failure.vendor_code = info.metadata.remove("vendor_code").unwrap_or_default();
         failure.vendor_request_id = info.metadata.remove("vendor_request_id").unwrap_or_default();
+        failure.quota = quota(&details, info.metadata.into_iter().filter(|(key, _)| key != "vendor_status"));
     }
     failure.retry_after = detail_of::<pb::RetryInfo>(&details, "google.rpc.RetryInfo")
         .and_then(|retry| crate::convert::duration_from_proto(retry.retry_delay?));
@@ -138,11 +153,25 @@ pub fn from_status(status: &Status) -> Failure {
     failure
 }
 
+fn quota(details: &[Any], left: impl Iterator<Item = (String, String)>) -> Option<Box<Quota>> {
+    let told = detail_of::<pb::QuotaFailure>(details, "google.rpc.QuotaFailure");
+    let violations = told
+        .map(|quota| quota.violations)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|violation| QuotaViolation { subject: violation.subject, description: violation.description })
+        .collect();
+    let quota = Quota { violations, left: left.collect() };
+    (quota != Quota::default()).then(|| Box::new(quota))
+}
+
 fn reason_of(code: Code) -> ErrorReason {
     match code {
         Code::InvalidArgument | Code::OutOfRange => ErrorReason::InvalidRequest,
         Code::NotFound => ErrorReason::UnknownModel,
         Code::FailedPrecondition => ErrorReason::NoCapableModel,
+        Code::AlreadyExists => ErrorReason::AlreadyExists,
+        Code::Aborted => ErrorReason::Conflict,
         Code::Unauthenticated => ErrorReason::Unauthenticated,
         Code::PermissionDenied => ErrorReason::PermissionDenied,
         Code::ResourceExhausted => ErrorReason::RateLimited,
@@ -188,16 +217,24 @@ mod tests {
         for reason in ErrorReason::ALL {
             let failure = Failure {
                 retry_after: Some(Duration::from_millis(1500)),
-                violations: vec![FieldViolation { field: "a[0].b".into(), description: "is wrong".into() }],
                 vendor_status: Some(429),
                 vendor_code: "rate_limit_error".into(),
                 vendor_request_id: "req_1".into(),
+                quota: Some(Box::new(Quota {
+                    violations: vec![QuotaViolation {
+                        subject: "tenant/acme/budget/monthly".into(),
+                        description: "€0.10 of €100.00 is left".into(),
+                    }],
+                    left: [("available_nano_eur".to_owned(), "100000000".to_owned())].into(),
+                })),
                 ..Failure::new(reason, "something happened")
             };
             let attempt = v1::CallFailure { vendor_status: 429, ..Default::default() };
             let status = to_status_with(&failure, vec![any(&attempt)]);
             assert_eq!(from_status(&status), failure);
             assert_eq!(detail::<v1::CallFailure>(&status), Some(attempt));
+            let failure = Failure { reason, ..Failure::invalid("a[0].b", "is wrong") };
+            assert_eq!(from_status(&to_status(&failure)), failure);
         }
     }
 

@@ -69,7 +69,9 @@ impl Identity {
     /// `PERMISSION_DENIED`: the key may only read.
     pub fn may_spend(&self) -> Result<(), Failure> {
         match &self.scope {
-            Scope::ReadOnly(_) => Err(refused("the API key may only read; calling models needs one of scope tenant")),
+            Scope::ReadOnly(_) => {
+                Err(refused("the API key may only read; calling models needs one of scope tenant"))
+            }
             Scope::Open | Scope::Tenant(_) | Scope::Admin | Scope::Deployment => Ok(()),
         }
     }

@@ -36,6 +36,16 @@ pub fn tier_to_proto(tier: Tier) -> v1::Tier {
     }
 }
 
+/// A price class from the wire; `None` where it is not said.
+pub fn tier_from_proto(tier: v1::Tier) -> Option<Tier> {
+    match tier {
+        v1::Tier::Unspecified => None,
+        v1::Tier::Premium => Some(Tier::Premium),
+        v1::Tier::Standard => Some(Tier::Standard),
+        v1::Tier::Economy => Some(Tier::Economy),
+    }
+}
+
 /// A finish reason on the wire.
 pub fn finish_reason_to_proto(reason: FinishReason) -> v1::FinishReason {
     match reason {

@@ -7,19 +7,19 @@ const MOST_LISTED: usize = 20;
 
 /// The violations found so far: the first ones, and how many more.
 #[derive(Debug, Default)]
-pub(super) struct Violations {
+pub struct Violations {
     listed: Vec<FieldViolation>,
     more: usize,
 }
 
 impl Violations {
     /// Adds one.
-    pub(super) fn add(&mut self, field: impl Into<String>, description: impl Into<String>) {
+    pub fn add(&mut self, field: impl Into<String>, description: impl Into<String>) {
         self.check(false, || field, || description);
     }
 
     /// Adds one when a list is longer than it may be.
-    pub(super) fn at_most<F: Into<String>>(
+    pub fn at_most<F: Into<String>>(
         &mut self,
         count: usize,
         most: usize,
@@ -30,7 +30,7 @@ impl Violations {
     }
 
     /// Adds one unless `holds`. The closures run only when it is listed: good requests format nothing.
-    pub(super) fn check<F: Into<String>, D: Into<String>>(
+    pub fn check<F: Into<String>, D: Into<String>>(
         &mut self,
         holds: bool,
         field: impl FnOnce() -> F,
@@ -47,7 +47,7 @@ impl Violations {
     }
 
     /// `Ok` when there are none.
-    pub(super) fn into_result(self) -> Result<(), Failure> {
+    pub fn into_result(self) -> Result<(), Failure> {
         let Some(first) = self.listed.first() else {
             return Ok(());
         };
@@ -61,7 +61,7 @@ impl Violations {
 }
 
 /// A wire enumeration's value, or a violation when this build does not know it.
-pub(super) fn known_enum<E: TryFrom<i32> + Default>(
+pub fn known_enum<E: TryFrom<i32> + Default>(
     value: i32,
     field: &str,
     violations: &mut Violations,

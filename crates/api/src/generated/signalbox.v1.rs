@@ -2769,6 +2769,9 @@ pub struct InvokeModelRequest {
     /// What to do to this call on purpose, for a drill. Refused unless `drills.enabled` is set where the call is made.
     #[prost(message, optional, tag = "4")]
     pub fault: ::core::option::Option<Fault>,
+    /// Time to the first content of a stream; when it is over, the vendor has failed with VENDOR_TIMEOUT.
+    #[prost(message, optional, tag = "5")]
+    pub first_content_timeout: ::core::option::Option<::prost_types::Duration>,
 }
 impl ::prost::Name for InvokeModelRequest {
     const NAME: &'static str = "InvokeModelRequest";
@@ -4667,9 +4670,11 @@ pub enum ErrorReason {
     Unauthenticated = 8,
     /// PERMISSION_DENIED: the key may not do this.
     PermissionDenied = 9,
-    /// RESOURCE_EXHAUSTED: the tenant's budget is used up; QuotaFailure says which.
+    /// RESOURCE_EXHAUSTED: the tenant's budget is used up; QuotaFailure says which, and the ErrorInfo's metadata
+    /// `available_nano_eur` what it could still pay.
     BudgetExhausted = 10,
-    /// RESOURCE_EXHAUSTED: the tenant's rate is used up; RetryInfo says when to come back.
+    /// RESOURCE_EXHAUSTED: the tenant's rate is used up; RetryInfo says when to come back, QuotaFailure which limit, and
+    /// the ErrorInfo's metadata `remaining_requests` and `remaining_tokens` what it has left.
     RateLimited = 11,
     /// UNAVAILABLE: every candidate failed and the last one refused our key. Operators: check the vendor's key.
     VendorAuth = 12,
@@ -4711,6 +4716,10 @@ pub enum ErrorReason {
     NotFound = 30,
     /// FAILED_PRECONDITION: the month is not closed yet, so its export may still change.
     MonthOpen = 31,
+    /// ALREADY_EXISTS: there is one with this id.
+    AlreadyExists = 32,
+    /// ABORTED: it was changed by somebody else in between. Read it again, then try again.
+    Conflict = 33,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -4751,6 +4760,8 @@ impl ErrorReason {
             Self::Internal => "ERROR_REASON_INTERNAL",
             Self::NotFound => "ERROR_REASON_NOT_FOUND",
             Self::MonthOpen => "ERROR_REASON_MONTH_OPEN",
+            Self::AlreadyExists => "ERROR_REASON_ALREADY_EXISTS",
+            Self::Conflict => "ERROR_REASON_CONFLICT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -4788,6 +4799,8 @@ impl ErrorReason {
             "ERROR_REASON_INTERNAL" => Some(Self::Internal),
             "ERROR_REASON_NOT_FOUND" => Some(Self::NotFound),
             "ERROR_REASON_MONTH_OPEN" => Some(Self::MonthOpen),
+            "ERROR_REASON_ALREADY_EXISTS" => Some(Self::AlreadyExists),
+            "ERROR_REASON_CONFLICT" => Some(Self::Conflict),
             _ => None,
         }
     }
@@ -8006,6 +8019,12 @@ pub struct Tenant {
     /// Changes with every change. Sent back with an update, it makes the update fail if another came between.
     #[prost(string, tag = "17")]
     pub etag: ::prost::alloc::string::String,
+    /// Time zone before the last change of it, in which the periods that ran then end. Set by the service.
+    #[prost(string, tag = "18")]
+    pub former_time_zone: ::prost::alloc::string::String,
+    /// When the time zone was changed last; unset if it never was. Set by the service.
+    #[prost(message, optional, tag = "19")]
+    pub time_zone_change_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Nested message and enum types in `Tenant`.
 pub mod tenant {
@@ -9438,6 +9457,9 @@ pub mod watch_admission_response {
         /// There is an API key, so callers must have one.
         #[prost(bool, tag = "1")]
         pub authentication_required: bool,
+        /// Replicas that admit requests; 0 where that is not known. While the service is away, each takes its part of a rate.
+        #[prost(uint32, tag = "2")]
+        pub live_replicas: u32,
     }
     impl ::prost::Name for Heartbeat {
         const NAME: &'static str = "Heartbeat";
@@ -9500,7 +9522,7 @@ impl ::prost::Name for LeaseRecall {
     }
 }
 /// Asks for leases.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AcquireLeasesRequest {
     /// The replica that asks. Required.
     #[prost(string, tag = "1")]
@@ -9523,6 +9545,9 @@ pub struct AcquireLeasesRequest {
     /// What it needs at least of the token rate.
     #[prost(uint64, tag = "7")]
     pub needed_tokens: u64,
+    /// What the replica has under way under the limits it falls under; a limit that is missing has nothing.
+    #[prost(message, repeated, tag = "8")]
+    pub rate_uses: ::prost::alloc::vec::Vec<RateUse>,
 }
 impl ::prost::Name for AcquireLeasesRequest {
     const NAME: &'static str = "AcquireLeasesRequest";
@@ -9532,6 +9557,29 @@ impl ::prost::Name for AcquireLeasesRequest {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/signalbox.v1.AcquireLeasesRequest".into()
+    }
+}
+/// Requests of a replica that count against a limit of requests at once.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RateUse {
+    /// Whose limit.
+    #[prost(enumeration = "rate_slice::Level", tag = "1")]
+    pub level: i32,
+    /// Which key or scene, where the level is one.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Requests under way, without the one at hand.
+    #[prost(uint32, tag = "3")]
+    pub under_way: u32,
+}
+impl ::prost::Name for RateUse {
+    const NAME: &'static str = "RateUse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RateUse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RateUse".into()
     }
 }
 /// Leases. When money or rate is short the call fails with BUDGET_EXHAUSTED or RATE_LIMITED instead.
@@ -9603,7 +9651,8 @@ pub struct BudgetSlice {
     /// Period the slice is of. What is admitted from it is settled there.
     #[prost(string, tag = "2")]
     pub period_id: ::prost::alloc::string::String,
-    /// How much, in nano-EUR.
+    /// How much was granted of the lease in all so far, in nano-EUR: a second grant, or the same one told again, shows
+    /// here as the new total.
     #[prost(int64, tag = "3")]
     pub granted_nano_eur: i64,
 }
@@ -9928,6 +9977,9 @@ pub struct Settlement {
     /// More settlements of the reservation follow, as for the items of a batch. Otherwise what is left of it is set free.
     #[prost(bool, tag = "6")]
     pub more_follow: bool,
+    /// Whose, as UsageEvent.tenant_id. May be empty while the ledger knows the lease or reservation.
+    #[prost(string, tag = "7")]
+    pub tenant_id: ::prost::alloc::string::String,
 }
 impl ::prost::Name for Settlement {
     const NAME: &'static str = "Settlement";

@@ -3,11 +3,11 @@
 //! gRPC sends a status as headers, and many clients and proxies take no more than 8 KiB of these; beyond, the caller
 //! is told that the metadata is too large instead of what went wrong.
 
-use super::{any, any_of, bad_request, error_info};
+use super::{any, any_of, bad_request, error_info, quota_failure};
 use crate::v1;
 use prost::{Message, Name};
 use prost_types::Any;
-use signalbox_types::{Failure, FieldViolation, cut};
+use signalbox_types::{Failure, FieldViolation, Quota, QuotaViolation, cut};
 use std::borrow::Cow;
 use tonic_types::pb;
 
@@ -21,6 +21,12 @@ const MOST_TEXT: usize = 256;
 const MOST_OF_AN_ATTEMPT: usize = 200;
 /// Most bytes of details that name fields.
 const MOST_OF_FIELDS: usize = 2 << 10;
+/// Most limits that are told of.
+const MOST_QUOTAS: usize = 2;
+/// Most facts of what they leave.
+const MOST_FACTS: usize = 8;
+/// Most bytes of a name or a value of these.
+const MOST_OF_A_FACT: usize = 48;
 /// Tag and length of a detail in the list.
 const FRAME: usize = 8;
 
@@ -46,6 +52,9 @@ pub(super) fn details(failure: &Failure, message: &str, further: Vec<Any>) -> Ve
     let mut details = vec![any_of("google.rpc.ErrorInfo", &error_info(failure))];
     if !failure.violations.is_empty() {
         details.push(any_of("google.rpc.BadRequest", &bad_request(first(&failure.violations))));
+    }
+    if let Some(quota) = told(failure).filter(|quota| !quota.violations.is_empty()) {
+        details.push(any_of("google.rpc.QuotaFailure", &quota_failure(violations(quota))));
     }
     if let Some(after) = failure.retry_after {
         let retry = pb::RetryInfo { retry_delay: Some(crate::convert::duration_to_proto(after)) };
@@ -74,6 +83,25 @@ fn size(detail: &Any) -> usize {
 /// A short text of a detail.
 pub(super) fn short(text: &str) -> String {
     cut(text, MOST_TEXT).into_owned()
+}
+
+/// The limits to tell of: a failure is told by its fields or by its limits, as there is no room for both.
+pub(super) fn told(failure: &Failure) -> Option<&Quota> {
+    failure.quota.as_deref().filter(|_| failure.violations.is_empty())
+}
+
+/// As many of the limits, shortened, as are told.
+fn violations(quota: &Quota) -> impl Iterator<Item = QuotaViolation> {
+    quota.violations.iter().take(MOST_QUOTAS).map(|violation| QuotaViolation {
+        subject: short(&violation.subject),
+        description: short(&violation.description),
+    })
+}
+
+/// As much of what they leave, shortened, as is told.
+pub(super) fn left(quota: &Quota) -> impl Iterator<Item = (String, String)> {
+    let short = |text| cut(text, MOST_OF_A_FACT).into_owned();
+    quota.left.iter().take(MOST_FACTS).map(move |(key, value)| (short(key), short(value)))
 }
 
 /// As many of the violations, shortened, as are allowed.

@@ -1,6 +1,6 @@
 //! One taxonomy of failure, whatever the vendor said.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Why a call failed. The name in `SCREAMING_SNAKE_CASE` is `google.rpc.ErrorInfo.reason`; each has a page in
 /// `deploy/errors/`.
@@ -18,6 +18,10 @@ pub enum ErrorReason {
     NotFound,
     /// The month is not closed yet.
     MonthOpen,
+    /// There is one with this id already.
+    AlreadyExists,
+    /// It was changed by somebody else in between.
+    Conflict,
     /// The prompt does not fit the model's window.
     ContextLengthExceeded,
     /// The vendor refused the content.
@@ -83,13 +87,15 @@ pub enum Fault {
 
 impl ErrorReason {
     /// Every reason.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::InvalidRequest,
         Self::RequestTooLarge,
         Self::UnknownModel,
         Self::NoCapableModel,
         Self::NotFound,
         Self::MonthOpen,
+        Self::AlreadyExists,
+        Self::Conflict,
         Self::ContextLengthExceeded,
         Self::ContentPolicy,
         Self::UnsupportedParameter,
@@ -126,6 +132,8 @@ impl ErrorReason {
             Self::NoCapableModel => "NO_CAPABLE_MODEL",
             Self::NotFound => "NOT_FOUND",
             Self::MonthOpen => "MONTH_OPEN",
+            Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::Conflict => "CONFLICT",
             Self::ContextLengthExceeded => "CONTEXT_LENGTH_EXCEEDED",
             Self::ContentPolicy => "CONTENT_POLICY",
             Self::UnsupportedParameter => "UNSUPPORTED_PARAMETER",
@@ -168,6 +176,8 @@ impl ErrorReason {
             | Self::NoCapableModel
             | Self::NotFound
             | Self::MonthOpen
+            | Self::AlreadyExists
+            | Self::Conflict
             | Self::ContextLengthExceeded
             | Self::ContentPolicy
             | Self::UnsupportedParameter
@@ -241,6 +251,24 @@ pub struct FieldViolation {
     pub description: String,
 }
 
+/// Limits that are used up, and what they leave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Quota {
+    /// The limits.
+    pub violations: Vec<QuotaViolation>,
+    /// What is left of them, for programs to read, as in `available_nano_eur` or `remaining_requests`.
+    pub left: BTreeMap<String, String>,
+}
+
+/// A limit that is used up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuotaViolation {
+    /// Which, as in `tenant/acme/budget/monthly`.
+    pub subject: String,
+    /// How it stands, for people to read.
+    pub description: String,
+}
+
 /// A failed call, from the place where it failed to the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", reason.name())]
@@ -261,6 +289,8 @@ pub struct Failure {
     pub vendor_request_id: String,
     /// Percent of the vendor's quota that is left, of the scarcest kind, where it told.
     pub quota_left_percent: Option<u8>,
+    /// The tenant's limits that stood in the way, where that is the reason.
+    pub quota: Option<Box<Quota>>,
 }
 
 impl Failure {
@@ -275,6 +305,7 @@ impl Failure {
             vendor_code: String::new(),
             vendor_request_id: String::new(),
             quota_left_percent: None,
+            quota: None,
         }
     }
 

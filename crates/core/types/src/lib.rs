@@ -19,7 +19,7 @@ mod usage;
 pub use answer::{Adjustment, Embedding, EmbeddingAnswer, FinishReason, ModelAnswer};
 pub use capability::{Capabilities, Capability};
 pub use drill::DrillFault;
-pub use error::{ErrorReason, Failure, Fault, FieldViolation};
+pub use error::{ErrorReason, Failure, Fault, FieldViolation, Quota, QuotaViolation};
 pub use ids::{ModelRef, ParseModelRefError, VendorKind};
 pub use json_text::{InvalidJson, JsonText};
 pub use message::{

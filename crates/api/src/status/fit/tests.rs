@@ -3,7 +3,7 @@ use crate::{
     v1,
 };
 use proptest::prelude::*;
-use signalbox_types::{ErrorReason, Failure, FieldViolation};
+use signalbox_types::{ErrorReason, Failure, FieldViolation, Quota, QuotaViolation};
 use std::time::Duration;
 use tonic::Status;
 
@@ -59,22 +59,35 @@ proptest! {
             vendor_status: Some(500),
             vendor_code: text.clone(),
             vendor_request_id: text.clone(),
+            quota: Some(Box::new(Quota {
+                violations: vec![QuotaViolation { subject: text.clone(), description: text.clone() }; 9],
+                left: (0..20).map(|index| (format!("left_{index}"), text.clone())).collect(),
+            })),
             ..Failure::new(reason, message.clone())
         };
         let usage = Some(v1::TokenUsage { output_tokens: 7, ..Default::default() });
         let call = v1::CallFailure { usage, vendor_code: text.clone(), ..Default::default() };
-        for further in [any(&route(attempts, candidates, &text)), any(&call)] {
-            let status = to_status_with(&failure, vec![further]);
+        let limited = Failure { violations: Vec::new(), ..failure.clone() };
+        for (failure, further) in [
+            (&failure, any(&route(attempts, candidates, &text))),
+            (&failure, any(&call)),
+            (&limited, any(&call)),
+        ] {
+            let status = to_status_with(failure, vec![further]);
             prop_assert!(trailer_len(&status) < 8 << 10, "{} bytes", trailer_len(&status));
             let read = from_status(&status);
             prop_assert_eq!(read.reason, reason);
             prop_assert_eq!(read.retry_after, failure.retry_after);
             prop_assert_eq!(read.violations.is_empty(), failure.violations.is_empty());
+            prop_assert_eq!(read.quota.is_some(), read.violations.is_empty());
             let start = read.message.trim_end_matches('…');
             prop_assert!(message.starts_with(start) && (start.len() > 500 || start.len() == message.len()));
         }
-        let status = to_status_with(&failure, vec![any(&call)]);
-        prop_assert_eq!(detail::<v1::CallFailure>(&status).unwrap().usage, usage, "what it cost is never lost");
+        for failure in [failure, limited] {
+            let status = to_status_with(&failure, vec![any(&call)]);
+            let told = detail::<v1::CallFailure>(&status).unwrap();
+            prop_assert_eq!(told.usage, usage, "what it cost is never lost");
+        }
     }
 }
 

@@ -1,0 +1,158 @@
+//! Asks the budget service for leases: one question at a time for each payer, for all that wait for it.
+
+use crate::{
+    calls::Refused,
+    desk::{Asked, Desk, State},
+    replica::Inner,
+    views::{Memory, Need},
+};
+use signalbox_api::v1;
+use signalbox_ports::Payer;
+use signalbox_types::{ErrorReason, Failure};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+/// How long others have to give back what is idle, after they were called to.
+const RECALL: Duration = Duration::from_millis(300);
+/// How long nobody waits for that again when it did not help.
+const HOPELESS: Duration = Duration::from_secs(2);
+/// The longest that a refusal is remembered.
+const MEMORY: Duration = Duration::from_millis(200);
+
+/// What was needed was not had.
+#[derive(Debug, Clone)]
+pub(crate) struct Unmet {
+    pub(crate) need: Need,
+    pub(crate) why: Refused,
+}
+
+/// A need that counts as waiting for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Waiter<'a> {
+    desk: &'a Desk,
+    payer: &'a Payer,
+    need: Need,
+}
+
+impl<'a> Waiter<'a> {
+    pub(crate) fn new(desk: &'a Desk, payer: &'a Payer, need: Need) -> Self {
+        let mut state = desk.lock();
+        let falls = state.falls(payer);
+        falls.waiting = falls.waiting.plus(need);
+        drop(state);
+        Self { desk, payer, need }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let mut state = self.desk.lock();
+        let falls = state.falls(self.payer);
+        falls.waiting = falls.waiting.minus(self.need);
+    }
+}
+
+impl Inner {
+    /// Waits until the payer's leases may cover `need`. Others may be quicker to spend them: look again.
+    pub(crate) async fn ask(
+        self: &Arc<Self>,
+        desk: &Arc<Desk>,
+        payer: &Payer,
+        need: Need,
+    ) -> Result<(), Unmet> {
+        let away = || Unmet { need, why: Refused::Away };
+        if self.calls.is_not_worth_trying() {
+            return Err(away());
+        }
+        let (lead, follow) = desk.asking.join(payer);
+        if let Some(lead) = lead {
+            let (inner, desk, payer) = (self.clone(), desk.clone(), payer.clone());
+            // Of its own, as whoever asked first may go away while others wait for what is granted.
+            tokio::spawn(async move { lead.tell(inner.acquire(&desk, &payer, need).await) });
+        }
+        follow.answer().await.unwrap_or_else(|| Err(away()))
+    }
+
+    /// For all that wait; if that is too much, for this one.
+    async fn acquire(&self, desk: &Desk, payer: &Payer, own: Need) -> Result<(), Unmet> {
+        let all = desk.lock().need_of_all(payer, own, self.settings.slices.max);
+        let mut answer = self.grant(desk, payer, all).await;
+        if all != own && matches!(&answer, Err(Refused::No(_))) {
+            answer = self.grant(desk, payer, own).await;
+        }
+        if own.cost > 0 && is_exhausted(&answer) && !desk.lock().is_hopeless(payer) {
+            sleep(RECALL).await;
+            answer = self.grant(desk, payer, own).await;
+            if is_exhausted(&answer) {
+                desk.lock().falls(payer).hopeless_until = Some(Instant::now() + HOPELESS);
+                // How the budgets stand, for what is planned next.
+                let _known = self.grant(desk, payer, Need::default()).await;
+            }
+        }
+        if let Err(Refused::No(failure)) = &answer {
+            desk.lock().remember(payer, own, failure);
+        }
+        answer.map_err(|why| Unmet { need: own, why })
+    }
+
+    async fn grant(&self, desk: &Desk, payer: &Payer, need: Need) -> Result<(), Refused> {
+        let (asked, rate_uses) = {
+            let state = desk.lock();
+            (state.asked(self.clock.now()), state.rate_uses(payer))
+        };
+        let request = v1::AcquireLeasesRequest {
+            replica_id: self.replica_id.clone(),
+            grant_id: Uuid::now_v7().to_string(),
+            tenant_id: payer.tenant_id.clone(),
+            key_id: payer.key_id.clone(),
+            scene: payer.scene.clone(),
+            needed_nano_eur: need.cost,
+            needed_tokens: need.tokens,
+            rate_uses,
+        };
+        let answer = self.calls.acquire(request).await?;
+        let mut state = desk.lock();
+        state.granted(payer, answer, asked);
+        if !self.heard.is_open() {
+            state.falls(payer).stale = true;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn rate_uses(&self, payer: &Payer) -> Vec<v1::RateUse> {
+        self.payers.get(payer).map(|falls| self.rates.uses(&falls.rates)).unwrap_or_default()
+    }
+
+    pub(crate) fn asked(&self, wall: SystemTime) -> Asked {
+        Asked { at: Instant::now(), wall, heard: self.heard }
+    }
+
+    /// What all need that wait, but the surplus over one's own not above `most`.
+    fn need_of_all(&mut self, payer: &Payer, own: Need, most: i64) -> Need {
+        let others = self.falls(payer).waiting.minus(own);
+        Need {
+            cost: own.cost.max(own.cost.saturating_add(others.cost).min(most)),
+            tokens: own.tokens.saturating_add(others.tokens),
+        }
+    }
+
+    fn is_hopeless(&mut self, payer: &Payer) -> bool {
+        self.falls(payer).hopeless_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    fn remember(&mut self, payer: &Payer, need: Need, failure: &Failure) {
+        let time = failure.retry_after.unwrap_or(MEMORY).min(MEMORY);
+        let memory = Memory { need, failure: failure.clone(), until: Instant::now() + time };
+        self.falls(payer).refused = Some(memory);
+    }
+}
+
+fn is_exhausted(answer: &Result<(), Refused>) -> bool {
+    matches!(answer, Err(Refused::No(failure)) if failure.reason == ErrorReason::BudgetExhausted)
+}

@@ -1,0 +1,176 @@
+//! Takes a request's worst case, or says what is in the way.
+
+use crate::{
+    ask::Waiter,
+    calls::Refused,
+    desk::{Desk, State},
+    metrics::{self, Outcome},
+    rates::RatesTaken,
+    replica::Inner,
+    reservation::Taken,
+    views::Need,
+};
+use signalbox_budgeting::wallet::Hold;
+use signalbox_ports::{Payer, Reservation, Short, Unlimited, Worst};
+use signalbox_types::{ErrorReason, Failure, Money};
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
+
+/// How often a request looks again after others were quicker.
+const TRIES: usize = 32;
+/// A request counts as admitted when it came, if it did not stand still since.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What was not there.
+#[derive(Debug)]
+pub(crate) enum Lack {
+    /// It is not known what the request falls under, or that may have changed.
+    Unknown,
+    /// More of this.
+    Of(Need),
+    /// A moment ago the service refused just that.
+    Refused(Failure),
+}
+
+impl Inner {
+    pub(crate) async fn reserve(
+        self: &Arc<Self>,
+        payer: &Payer,
+        worst: Worst,
+    ) -> Result<Box<dyn Reservation>, Short> {
+        if payer.tenant_id.is_empty() {
+            metrics::admission(Outcome::Unlimited);
+            return Ok(Box::new(Unlimited));
+        }
+        let desk = self.desks.of(&payer.tenant_id);
+        let taken = desk.lock().try_take(payer, worst, Instant::now(), self.calls.is_away());
+        let outcome = match taken {
+            Ok(taken) => Ok((taken, Outcome::Held)),
+            Err(lack) => self.take_after_asking(&desk, payer, worst, lack).await,
+        };
+        match outcome {
+            Ok((taken, outcome)) => {
+                metrics::admission(outcome);
+                Ok(taken.into_reservation(self.clone(), desk, payer.clone()))
+            }
+            Err(failure) => Err(refused(&desk, payer, failure)),
+        }
+    }
+
+    async fn take_after_asking(
+        self: &Arc<Self>,
+        desk: &Arc<Desk>,
+        payer: &Payer,
+        worst: Worst,
+        mut lack: Lack,
+    ) -> Result<(Taken, Outcome), Failure> {
+        let came = Instant::now();
+        for _ in 0..TRIES {
+            let need = match lack {
+                Lack::Unknown => Need::of(worst),
+                Lack::Of(need) => need,
+                Lack::Refused(failure) => return Err(failure),
+            };
+            let waiter = Waiter::new(desk, payer, need);
+            let answer = self.ask(desk, payer, need).await;
+            drop(waiter);
+            let at = admission_time(came);
+            match desk.lock().try_take(payer, worst, at, self.calls.is_away()) {
+                Ok(taken) => return Ok((taken, Outcome::Granted)),
+                Err(next) => lack = next,
+            }
+            match answer {
+                Ok(()) => {}
+                Err(unmet) => match unmet.why {
+                    // One who asked for more was refused, which says nothing of this one.
+                    Refused::No(_) if !need.covers(&unmet.need) => {}
+                    Refused::No(failure) => return Err(failure),
+                    Refused::Away => return desk.lock().take_alone(payer, worst, at, self.heard.replicas()),
+                },
+            }
+        }
+        Err(Failure::new(ErrorReason::Unavailable, "others were quicker to spend what was left; try again"))
+    }
+}
+
+/// What admits a request that waited. One that stood still is not admitted by what was in force before.
+fn admission_time(came: Instant) -> Instant {
+    let now = Instant::now();
+    if now.saturating_duration_since(came) <= PATIENCE { came } else { now }
+}
+
+impl State {
+    /// Takes the worst case from everything that the payer falls under, or from nothing. `trust`: what was known last
+    /// must do.
+    pub(crate) fn try_take(
+        &mut self,
+        payer: &Payer,
+        worst: Worst,
+        at: Instant,
+        trust: bool,
+    ) -> Result<Taken, Lack> {
+        self.used(at);
+        let Some(falls) = self.payers.get(payer).filter(|falls| falls.known && (trust || falls.is_fresh(at)))
+        else {
+            return Err(Lack::Unknown);
+        };
+        let budgets: Vec<&str> = falls.budgets.iter().map(|id| &**id).collect();
+        let rates = self.rates.try_take(&falls.rates, falls.priority, worst.tokens, at);
+        let hold = self.wallet.try_hold(&budgets, worst.cost, at.into_std());
+        match (hold, rates) {
+            (Ok(hold), Ok(rates)) => Ok(self.taken(payer, hold, rates, at)),
+            (hold, rates) => {
+                let need = Need {
+                    cost: hold.as_ref().map_or_else(|missing| missing.to_ask().nano_eur(), |_| 0),
+                    tokens: rates.as_ref().map_or_else(|tokens| *tokens, |_| 0),
+                };
+                let refusal = falls.refusal(&need, at).cloned();
+                self.put_back(hold.ok(), rates.ok());
+                Err(refusal.map_or(Lack::Of(need), Lack::Refused))
+            }
+        }
+    }
+
+    pub(crate) fn put_back(&mut self, hold: Option<Hold>, rates: Option<RatesTaken>) {
+        if let Some(hold) = hold {
+            self.wallet.settle(hold, Some(Money::ZERO));
+        }
+        if let Some(rates) = rates {
+            self.rates.cancel(rates);
+        }
+    }
+}
+
+impl Need {
+    fn of(worst: Worst) -> Self {
+        Self { cost: worst.cost.nano_eur().max(0), tokens: worst.tokens }
+    }
+}
+
+/// What the caller is told, with what could still be reserved.
+pub(crate) fn refused(desk: &Desk, payer: &Payer, failure: Failure) -> Short {
+    metrics::admission(match failure.reason {
+        ErrorReason::BudgetExhausted => Outcome::BudgetExhausted,
+        ErrorReason::RateLimited => Outcome::RateLimited,
+        ErrorReason::Unavailable => Outcome::Away,
+        _ => Outcome::Refused,
+    });
+    let available = match failure.reason {
+        ErrorReason::BudgetExhausted => available(desk, payer, &failure),
+        _ => Money::ZERO,
+    };
+    Short { failure, available }
+}
+
+/// What the tightest budget could still pay: what is idle here and what the service says is free.
+fn available(desk: &Desk, payer: &Payer, failure: &Failure) -> Money {
+    let told =
+        failure.quota.as_ref().and_then(|quota| quota.left.get("available_nano_eur")?.parse::<i64>().ok());
+    let (state, now) = (desk.lock(), Instant::now());
+    let Some(known) = state.allowance(payer, now) else { return Money::ZERO };
+    match told {
+        // A threshold that forbids to spend leaves nothing, whatever is free.
+        Some(0) | None => Money::ZERO.max(state.idle(payer, now)).min(known),
+        Some(free) => known.min(Money::from_nano_eur(free) + state.idle(payer, now)),
+    }
+}

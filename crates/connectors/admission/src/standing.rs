@@ -1,0 +1,131 @@
+//! What budgets and tenant leave to a request.
+
+use crate::{
+    calls::{self, Refused},
+    desk::State,
+    replica::Inner,
+    views::{BudgetView, Need, cost, tiers_from},
+};
+use signalbox_api::v1::{self, BudgetEffect, budget_effect::Outcome};
+use signalbox_ports::{Payer, SpendLimit, Standing};
+use signalbox_types::{ErrorReason, Failure, Money, Tier};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+impl Inner {
+    pub(crate) async fn standing(self: &Arc<Self>, payer: &Payer) -> Result<Standing, Failure> {
+        if payer.tenant_id.is_empty() {
+            return Ok(Standing::default());
+        }
+        let desk = self.desks.of(&payer.tenant_id);
+        if let Some(standing) = desk.lock().fresh_standing(payer, self.calls.is_away()) {
+            return standing;
+        }
+        let asked = self.ask(&desk, payer, Need::default()).await;
+        match asked.map_err(|unmet| unmet.why) {
+            Err(Refused::No(failure)) => return Err(failure),
+            Ok(()) | Err(Refused::Away) => {}
+        }
+        let standing = desk.lock().standing(payer, Instant::now());
+        standing.unwrap_or_else(|| Err(calls::away()))
+    }
+}
+
+impl State {
+    /// What is known, if it need not be asked for; `None` where it must. While the service is away, what was known
+    /// last must do.
+    fn fresh_standing(&mut self, payer: &Payer, away: bool) -> Option<Result<Standing, Failure>> {
+        let now = Instant::now();
+        self.used(now);
+        let falls = self.payers.get(payer)?;
+        let wants_news = || {
+            falls
+                .budgets
+                .iter()
+                .filter_map(|id| self.budgets.get(id))
+                .any(|budget| budget.hard && budget.may_have_more(self.slices.slice(budget.limit), now))
+        };
+        if away || falls.is_fresh(now) && !wants_news() { self.standing(payer, now) } else { None }
+    }
+
+    /// What is known; `None` where nothing is.
+    fn standing(&self, payer: &Payer, now: Instant) -> Option<Result<Standing, Failure>> {
+        let falls = self.payers.get(payer).filter(|falls| falls.known)?;
+        if let Some(tenant) = &self.tenant
+            && tenant.state() == v1::tenant::State::Suspended
+        {
+            return Some(Err(suspended(&tenant.tenant_id)));
+        }
+        let budgets = || falls.budgets.iter().filter_map(|id| self.budgets.get(id));
+        let best = budgets().filter_map(BudgetView::best_tier).max_by_key(|tier| rank(*tier));
+        Some(Ok(Standing {
+            tenant: self.tenant.clone(),
+            tiers: best.map(tiers_from).unwrap_or_default(),
+            limit: budgets().map(BudgetView::spend_limit).max().unwrap_or_default(),
+            allowance: self.allowance(payer, now),
+            effect: self.effect(payer, now),
+        }))
+    }
+
+    /// The most that the tightest hard budget could still pay, here or by asking.
+    pub(crate) fn allowance(&self, payer: &Payer, now: Instant) -> Option<Money> {
+        self.tightest(payer, now, |budget| budget.hard)
+    }
+
+    /// What can be spent here, of every hard budget alike.
+    pub(crate) fn idle(&self, payer: &Payer, now: Instant) -> Money {
+        let hard = |id: &&Arc<str>| self.budgets.get(*id).is_some_and(|budget| budget.hard);
+        let idle = |id: &Arc<str>| self.wallet.idle(id, now.into_std()).unwrap_or_default().max(Money::ZERO);
+        let falls = self.payers.get(payer);
+        let budgets = falls.map(|falls| falls.budgets.as_slice()).unwrap_or_default();
+        budgets.iter().filter(hard).map(idle).min().unwrap_or_default()
+    }
+
+    fn tightest(&self, payer: &Payer, now: Instant, which: impl Fn(&BudgetView) -> bool) -> Option<Money> {
+        let left = |id: &Arc<str>| {
+            let budget = self.budgets.get(id).filter(|budget| which(budget))?;
+            let idle = self.wallet.idle(id, now.into_std()).unwrap_or_default().nano_eur();
+            Some(idle.saturating_add(budget.free.max(0)).max(0))
+        };
+        let falls = self.payers.get(payer)?;
+        falls.budgets.iter().filter_map(left).min().map(Money::from_nano_eur)
+    }
+
+    /// What to tell of it in an answer.
+    pub(crate) fn effect(&self, payer: &Payer, now: Instant) -> BudgetEffect {
+        let Some(falls) = self.payers.get(payer).filter(|falls| !falls.budgets.is_empty()) else {
+            return BudgetEffect::default();
+        };
+        let budgets = falls.budgets.iter().filter_map(|id| self.budgets.get(id));
+        let strictest = budgets.max_by_key(|budget| (budget.spend_limit(), budget.best_tier().map(rank)));
+        let outcome = match strictest {
+            None => Outcome::Admitted,
+            Some(budget) => match budget.spend_limit() {
+                SpendLimit::None if budget.best_tier().is_some() => Outcome::Downgraded,
+                SpendLimit::None => Outcome::Admitted,
+                SpendLimit::CacheOrBatchOnly => Outcome::CacheOrBatchOnly,
+                SpendLimit::FreeOnly => Outcome::FreeOnly,
+                SpendLimit::Refuse => Outcome::Unspecified,
+            },
+        };
+        BudgetEffect {
+            outcome: outcome.into(),
+            threshold: strictest.map(|budget| budget.threshold.clone()).unwrap_or_default(),
+            remaining: self.tightest(payer, now, |_| true).map(cost),
+        }
+    }
+}
+
+/// Cheaper is higher.
+fn rank(tier: Tier) -> u8 {
+    match tier {
+        Tier::Premium => 0,
+        Tier::Standard => 1,
+        Tier::Economy => 2,
+    }
+}
+
+fn suspended(tenant_id: &str) -> Failure {
+    let message = format!("the tenant `{tenant_id}` is suspended: ask whoever runs this deployment");
+    Failure::new(ErrorReason::PermissionDenied, message)
+}
