@@ -6,13 +6,15 @@ use std::{fmt, time::Duration};
 /// Hands out slices of rate limits.
 #[async_trait::async_trait]
 pub trait RateLimiter: Send + Sync + fmt::Debug {
-    /// A slice of each limit, in their order, each with at least one request and `tokens`: of all, or of none.
+    /// A slice of each limit, in their order, each with at least one request, `tokens`, and a permit more than are
+    /// under way: of all, or of none. All limits are one tenant's.
     ///
     /// # Errors
     /// See [`NoRate`].
     async fn take(&self, asks: &[RateAsk], tokens: u64) -> Result<Vec<RateGrant>, NoRate>;
 
-    /// Gives back what was not used.
+    /// Gives back what of a slice was not used. Requests and tokens that the limit has made up for meanwhile count no
+    /// more, nor does anything after the slice's time.
     ///
     /// # Errors
     /// [`NoRate::Away`]; permits to run at once then come back when the slice's time is over.
@@ -32,10 +34,21 @@ pub struct RateAsk {
     pub limit: RateLimit,
     /// The scene's priority among those of the tenant, 0 for the ordinary; and the highest that any has.
     pub priority: (i32, i32),
-    /// Names the slice: one that is asked for again replaces the one before.
+    /// Names the slice, one for each replica. Asked for again, it gets more requests and tokens, its time begins anew,
+    /// and its permits are as many as the new grant says, in all.
     pub slice_id: String,
+    /// Requests that the slice's holder has under way, without the one at hand.
+    pub under_way: u32,
     /// How long the slice may be used, and its permits are kept.
     pub ttl: Duration,
+}
+
+impl RateAsk {
+    /// How many steps of priority it is below the highest. A scene's own limit knows no priorities.
+    pub fn steps(&self) -> u32 {
+        let (own, highest) = self.priority;
+        if self.level == Level::Scene || own >= highest { 0 } else { highest.abs_diff(own) }
+    }
 }
 
 /// A slice of a limit. Zero where that is not limited.
@@ -45,7 +58,7 @@ pub struct RateGrant {
     pub requests: u64,
     /// Tokens.
     pub tokens: u64,
-    /// Requests under way at once.
+    /// Requests under way at once, those of the slice before included.
     pub concurrent: u32,
     /// What the limit has left after it, for all.
     pub remaining: RateLimit,
@@ -59,7 +72,7 @@ pub enum NoRate {
     Short {
         /// Index of the limit among those asked for.
         ask: usize,
-        /// When it may be worth asking again.
+        /// When it may be worth asking again: exact for requests and tokens, a guess for permits.
         retry_after: Duration,
         /// What is left of it.
         remaining: RateLimit,

@@ -47,6 +47,8 @@ impl Outcome {
             | ErrorReason::Unimplemented
             | ErrorReason::NotFound
             | ErrorReason::MonthOpen
+            | ErrorReason::AlreadyExists
+            | ErrorReason::Conflict
             | ErrorReason::Internal
             // The vendor is well, but one key, account or model of ours is not, or we are too fast.
             | ErrorReason::VendorAuth
