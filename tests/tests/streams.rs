@@ -1,6 +1,7 @@
 //! A stream breaks off after content has reached the client.
 
 use serde_json::json;
+use signalbox_api::v1::GenerateRequest;
 use signalbox_testkit::{
     Topology, World,
     ask::{Streamed, open, request},
@@ -53,4 +54,31 @@ async fn check(topology: Topology, vendor: Vendor, first: &str) {
     assert_eq!(world.calls(Vendor::Anthropic).len(), 0, "{first}: no other vendor is asked");
 }
 
-both_topologies!(a_committed_stream_ends_with_a_status_and_never_an_invented_finish);
+async fn a_vendor_that_is_silent_beyond_the_task_types_patience_is_left_and_its_adapter_counts_that(
+    topology: Topology,
+) {
+    let world = World::start(
+        topology,
+        json!({
+            "task_types": {"live": {
+                "targets": ["openai/gpt-6-luna", "anthropic/claude-haiku-5-5"],
+                "routing": {"order": "listed"},
+                "first_byte_timeout": "300ms",
+            }},
+        }),
+    )
+    .await;
+    world.fault(Vendor::Openai, "first-byte=5000");
+    let request = GenerateRequest { task_type: "live".into(), ..request("", "Hello?") };
+    let streamed = Streamed::read(open(&mut world.client(), request).await.unwrap()).await;
+    let route = streamed.end.unwrap().route.unwrap();
+    let attempts: Vec<_> = route.attempts.iter().map(|it| (&*it.vendor, &*it.error_reason)).collect();
+    assert_eq!(attempts, [("openai", "VENDOR_TIMEOUT"), ("anthropic", "")]);
+    let calls = [("vendor", "openai"), ("outcome", "VENDOR_TIMEOUT")];
+    assert_eq!(world.signalbox.metrics().await.sum("signalbox_vendor_calls_total", &calls) as u64, 1);
+}
+
+both_topologies!(
+    a_committed_stream_ends_with_a_status_and_never_an_invented_finish,
+    a_vendor_that_is_silent_beyond_the_task_types_patience_is_left_and_its_adapter_counts_that,
+);

@@ -24,6 +24,8 @@ pub(crate) struct Call {
     pub(crate) request: GenerateRequest,
     pub(crate) prompt_tokens: u64,
     pub(crate) timeout: Option<Duration>,
+    /// Time to the first content of a stream.
+    pub(crate) first_content_timeout: Option<Duration>,
     pub(crate) keep_reasoning: bool,
     pub(crate) adjustments: Vec<Adjustment>,
     pub(crate) operation: &'static str,
@@ -43,11 +45,13 @@ impl Call {
         let wanted = if stream { Capability::Streaming } else { Capability::Text };
         let request = convert::generate_request_from_proto(wire.request.unwrap_or_default())?;
         let timeout = wire.timeout.and_then(convert::duration_from_proto);
+        let first_content_timeout = wire.first_content_timeout.and_then(convert::duration_from_proto);
         let injected = Injected::read(wire.fault, &dependencies.config)?;
         let mut call = Self::to(dependencies, wire.target, wanted, request, timeout)?;
         if let Some(injected) = injected {
             call.inject(injected, &dependencies.config.catalog());
         }
+        call.first_content_timeout = first_content_timeout.filter(|_| stream);
         call.prompt_tokens = estimate_prompt_tokens(&call.request.prompt);
         // Where tools are in play the vendor may want its reasoning back, so all of it is passed on.
         call.keep_reasoning = call.request.prompt.include_reasoning || !call.request.prompt.tools.is_empty();
@@ -120,6 +124,7 @@ impl Call {
             request,
             prompt_tokens: 0,
             timeout,
+            first_content_timeout: None,
             keep_reasoning: false,
             adjustments: Vec::new(),
             operation: "chat",

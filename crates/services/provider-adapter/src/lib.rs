@@ -7,6 +7,7 @@ mod fault;
 mod health;
 mod heartbeat;
 mod meter;
+mod patience;
 mod service;
 mod stream;
 mod trickle;

@@ -1,6 +1,6 @@
-//! The handlers.
+//! The handlers. Only other roles of the deployment reach vendors this way: it is past every rule of the router.
 
-use crate::{call::Call, health::CallHealth, meter::Meter, stream::MeteredStream};
+use crate::{call::Call, health::CallHealth, meter::Meter, patience::Patience, stream::MeteredStream};
 use arc_swap::ArcSwap;
 use futures_util::{StreamExt as _, stream::BoxStream};
 use signalbox_api::{
@@ -8,8 +8,8 @@ use signalbox_api::{
     status::to_status,
     v1::{self, provider_service_server::ProviderService},
 };
-use signalbox_kit::{Clock, config::ConfigHandle, telemetry::trace::Span};
-use signalbox_ports::{CallSink, UsageLog, VendorApi, VendorReply};
+use signalbox_kit::{Clock, access::require, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_ports::{CallSink, Identity, UsageLog, VendorApi, VendorReply};
 use signalbox_types::{Part, UsageSource};
 use std::{collections::HashMap, sync::Arc};
 use tonic::{Request, Response, Status};
@@ -61,6 +61,7 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::InvokeModelRequest>,
     ) -> Result<Response<v1::InvokeModelResponse>, Status> {
+        require(&request, Identity::is_of_deployment)?;
         let span = Span::server("signalbox.v1.ProviderService/InvokeModel", request.metadata().as_ref());
         let call = Call::prepare(&self.dependencies, request.into_inner(), false)
             .map_err(|failure| to_status(&failure))?;
@@ -91,15 +92,22 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::StreamInvokeModelRequest>,
     ) -> Result<Response<MeteredStream>, Status> {
+        require(&request, Identity::is_of_deployment)?;
         let span =
             Span::server("signalbox.v1.ProviderService/StreamInvokeModel", request.metadata().as_ref());
         let request = request.into_inner().request.unwrap_or_default();
         let call = Call::prepare(&self.dependencies, request, true).map_err(|failure| to_status(&failure))?;
         let meter = Meter::start(&self.dependencies, &call, &span);
-        match call.vendor.stream(call.target(), &call.request.prompt).await {
+        let patience = call.first_content_timeout.map(Patience::start);
+        let opened = call.vendor.stream(call.target(), &call.request.prompt);
+        let opened = match &patience {
+            Some(patience) => patience.bound(opened).await,
+            None => opened.await,
+        };
+        match opened {
             Ok(mut reply) => {
                 reply.adjustments.splice(0..0, call.adjustments);
-                Ok(Response::new(MeteredStream::new(reply, meter, call.keep_reasoning)))
+                Ok(Response::new(MeteredStream::new(reply, meter, patience, call.keep_reasoning)))
             }
             Err(failure) => Err(meter.fail(&failure, None)),
         }
@@ -109,6 +117,7 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::InvokeEmbeddingRequest>,
     ) -> Result<Response<v1::InvokeEmbeddingResponse>, Status> {
+        require(&request, Identity::is_of_deployment)?;
         let span = Span::server("signalbox.v1.ProviderService/InvokeEmbedding", request.metadata().as_ref());
         let (call, embed) = Call::prepare_embedding(&self.dependencies, request.into_inner())
             .map_err(|failure| to_status(&failure))?;
@@ -132,8 +141,9 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::CountTokensRequest>,
     ) -> Result<Response<v1::CountTokensResponse>, Status> {
+        require(&request, Identity::is_of_deployment)?;
         let v1::CountTokensRequest { target, request } = request.into_inner();
-        let invoke = v1::InvokeModelRequest { target, request, timeout: None, fault: None };
+        let invoke = v1::InvokeModelRequest { target, request, ..Default::default() };
         let call = Call::prepare(&self.dependencies, invoke, false).map_err(|failure| to_status(&failure))?;
         let counted = call.vendor.count_tokens(call.target(), &call.request.prompt).await;
         let (tokens, source) = match counted.map_err(|failure| to_status(&failure))? {
@@ -145,8 +155,9 @@ impl ProviderService for Adapter {
 
     async fn watch_health(
         &self,
-        _: Request<v1::WatchHealthRequest>,
+        request: Request<v1::WatchHealthRequest>,
     ) -> Result<Response<Self::WatchHealthStream>, Status> {
+        require(&request, Identity::is_of_deployment)?;
         Ok(Response::new(self.dependencies.health.watch().map(Ok).boxed()))
     }
 }

@@ -1,6 +1,6 @@
 //! A vendor's stream on its way to the router, measured.
 
-use crate::{meter::Meter, trickle::Trickle};
+use crate::{meter::Meter, patience::Patience, trickle::Trickle};
 use futures_util::Stream;
 use signalbox_api::{convert, v1};
 use signalbox_ports::{BoxAnswerStream, VendorReply};
@@ -25,6 +25,8 @@ pub struct MeteredStream {
     told: Option<TokenUsage>,
     /// `None` where slowness does not count.
     trickle: Option<Trickle>,
+    /// Gone once content has come, or where silence is not limited.
+    patience: Option<Patience>,
     /// Gone once the end has been told.
     meter: Option<Meter>,
 }
@@ -36,7 +38,12 @@ impl std::fmt::Debug for MeteredStream {
 }
 
 impl MeteredStream {
-    pub(crate) fn new(reply: VendorReply<BoxAnswerStream>, mut meter: Meter, keep_reasoning: bool) -> Self {
+    pub(crate) fn new(
+        reply: VendorReply<BoxAnswerStream>,
+        mut meter: Meter,
+        patience: Option<Patience>,
+        keep_reasoning: bool,
+    ) -> Self {
         let VendorReply { value: events, adjustments, request_id, quota_left } = reply;
         meter.quota_left(quota_left);
         let trickle = meter.watch_trickle();
@@ -48,7 +55,17 @@ impl MeteredStream {
             next: None,
             told: None,
             trickle,
+            patience,
             meter: Some(meter),
+        }
+    }
+
+    /// The vendor's next event, or its failure to send content in time.
+    fn poll_in_time(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<StreamEvent, Failure>>> {
+        let polled = self.poll_vendor(cx);
+        match &mut self.patience {
+            Some(patience) if polled.is_pending() => patience.poll_over(cx).map(|failure| Some(Err(failure))),
+            _ => polled,
         }
     }
 
@@ -88,6 +105,7 @@ impl MeteredStream {
 
     /// Content has come, and with it perhaps word of what was used so far.
     fn content(&mut self, tokens: u64, is_reasoning: bool) {
+        self.patience = None;
         let Some(meter) = &mut self.meter else { return };
         meter.content(tokens);
         if let Some(trickle) = &mut self.trickle {
@@ -134,7 +152,7 @@ impl Stream for MeteredStream {
             if this.meter.is_none() {
                 return Poll::Ready(None);
             }
-            match ready!(this.poll_vendor(cx)) {
+            match ready!(this.poll_in_time(cx)) {
                 Some(Ok(event)) => {
                     if let Some(event) = this.translate(event) {
                         return Poll::Ready(Some(Ok(v1::StreamInvokeModelResponse { event: Some(event) })));

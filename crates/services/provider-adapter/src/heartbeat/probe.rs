@@ -54,7 +54,7 @@ async fn ask(
     let meter = Meter::start(dependencies, &call, &span).accounted(account);
     let reply = call.vendor.stream(call.target(), &call.request.prompt).await;
     let mut answer = match reply {
-        Ok(reply) => MeteredStream::new(reply, meter, false),
+        Ok(reply) => MeteredStream::new(reply, meter, None, false),
         Err(failure) => {
             let _told = meter.fail(&failure, None);
             return Err(failure);
