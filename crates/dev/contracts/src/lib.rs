@@ -18,6 +18,7 @@ mod calendar;
 mod clock;
 mod events;
 mod random;
+pub mod rate_limiter;
 pub mod usage_store;
 
 pub use clock::SetClock;

@@ -1,0 +1,169 @@
+//! The connection: made in the background, and made again whenever it is lost.
+
+use crate::{ConnectError, RedisOptions, metrics};
+use redis::{
+    AsyncConnectionConfig, Client, ErrorKind, RedisError, ServerErrorKind, aio::MultiplexedConnection,
+};
+use std::{fmt, sync::Arc, time::Duration};
+use tokio::{
+    sync::{Notify, watch},
+    time::{sleep, timeout},
+};
+
+/// How long one try to connect may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often a silent server is asked for a sign of life, so that a lost connection is noticed before it is needed.
+const PING_EVERY: Duration = Duration::from_secs(1);
+/// The pause between two tries, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// A connection to Redis. Clones share it.
+#[derive(Clone)]
+pub struct Redis {
+    state: watch::Receiver<State>,
+    patience: Duration,
+}
+
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redis").field("connected", &self.is_connected()).finish_non_exhaustive()
+    }
+}
+
+/// Where the connection is at.
+#[derive(Clone)]
+enum State {
+    /// About to be there: worth a short wait.
+    Connecting,
+    Up(Up),
+    /// The last try failed.
+    Away(Arc<str>),
+}
+
+#[derive(Clone)]
+struct Up {
+    connection: MultiplexedConnection,
+    /// Told by who finds it broken.
+    broken: Arc<Notify>,
+}
+
+impl Redis {
+    /// Connects in the background, again and again, as long as a clone lives. Must be called inside the runtime that is
+    /// to carry it.
+    ///
+    /// # Errors
+    /// Where it could never connect.
+    pub fn connect(options: &RedisOptions) -> Result<Self, ConnectError> {
+        let client = options.client()?;
+        let (told, state) = watch::channel(State::Connecting);
+        tokio::spawn(keep(client, told, options.patience));
+        Ok(Self { state, patience: options.patience })
+    }
+
+    /// Whether the server answers, as far as is known.
+    pub fn is_connected(&self) -> bool {
+        matches!(*self.state.borrow(), State::Up(_))
+    }
+
+    /// Asks the server something, and waits for the answer as long as it may take.
+    pub(crate) async fn ask<T>(
+        &self,
+        ask: impl AsyncFnOnce(&mut MultiplexedConnection) -> Result<T, RedisError>,
+    ) -> Result<T, String> {
+        let asking = async {
+            let mut up = self.up().await?;
+            let answer = ask(&mut up.connection).await;
+            answer.map_err(|error| {
+                if ends_connection(&error) {
+                    up.broken.notify_one();
+                }
+                told(&error)
+            })
+        };
+        match timeout(self.patience, asking).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                // Its answer could come at any time; a new connection tells whether the server is there.
+                if let State::Up(up) = &*self.state.borrow() {
+                    up.broken.notify_one();
+                }
+                Err(format!("no answer within {} ms", self.patience.as_millis()))
+            }
+        }
+    }
+
+    async fn up(&self) -> Result<Up, String> {
+        let mut state = self.state.clone();
+        let settled = state.wait_for(|state| !matches!(state, State::Connecting)).await;
+        match settled.as_deref() {
+            Ok(State::Up(up)) => Ok(up.clone()),
+            Ok(State::Away(why)) => Err(why.to_string()),
+            Ok(State::Connecting) | Err(_) => Err("the connection is closed".to_owned()),
+        }
+    }
+}
+
+/// Keeps a connection for as long as anybody wants it.
+async fn keep(client: Client, state: watch::Sender<State>, patience: Duration) {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(CONNECT_TIMEOUT))
+        .set_response_timeout(Some(patience.max(CONNECT_TIMEOUT)));
+    let (first, longest) = PAUSES;
+    let (mut pause, mut told_away) = (first, false);
+    while !state.is_closed() {
+        match client.get_multiplexed_async_connection_with_config(&config).await {
+            Ok(connection) => {
+                tracing::info!("Redis connected");
+                metrics::connected(true);
+                (pause, told_away) = (first, false);
+                let broken = Arc::new(Notify::new());
+                state.send_replace(State::Up(Up { connection: connection.clone(), broken: broken.clone() }));
+                until_lost(connection, &broken, &state).await;
+                metrics::connected(false);
+                state.send_replace(State::Connecting);
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut told_away, true) {
+                    tracing::warn!(
+                        why = told(&error),
+                        "Redis is away: rate limits cannot be shared until it is back"
+                    );
+                }
+                metrics::connected(false);
+                state.send_replace(State::Away(told(&error).into()));
+                tokio::select! {
+                    () = sleep(pause) => {}
+                    () = state.closed() => {}
+                }
+                pause = (pause * 2).min(longest);
+            }
+        }
+    }
+}
+
+/// Returns when the connection is of no more use.
+async fn until_lost(mut connection: MultiplexedConnection, broken: &Notify, state: &watch::Sender<State>) {
+    loop {
+        tokio::select! {
+            () = broken.notified() => return,
+            () = state.closed() => return,
+            () = sleep(PING_EVERY) => {}
+        }
+        let ping = redis::cmd("PING");
+        let pong = ping.query_async::<()>(&mut connection);
+        if !matches!(timeout(CONNECT_TIMEOUT, pong).await, Ok(Ok(()))) {
+            return;
+        }
+    }
+}
+
+/// Whether another connection would help: also where the server has become another's replica.
+fn ends_connection(error: &RedisError) -> bool {
+    let replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
+    replica || error.is_unrecoverable_error() || error.is_timeout()
+}
+
+/// What may be said of an error. None of the client's repeats the address or the password.
+fn told(error: &RedisError) -> String {
+    error.to_string()
+}

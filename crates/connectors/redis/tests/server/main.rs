@@ -1,0 +1,6 @@
+//! What is promised of Redis, against a real server.
+
+mod away;
+mod contract;
+mod crowd;
+mod support;
