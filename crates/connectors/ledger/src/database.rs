@@ -1,0 +1,172 @@
+//! Transactions, begun anew where the database had to break one off.
+
+use crate::{
+    engine::Engine,
+    failure::{Failure, OpenError},
+};
+use sqlx::{
+    Any, AnyConnection, AssertSqlSafe, Connection, Executor,
+    any::{AnyArguments, AnyConnectOptions, AnyPoolOptions},
+    pool::PoolConnection,
+    query::Query,
+};
+use std::{path::Path, pin::Pin, str::FromStr, sync::Once, time::Duration};
+use tokio::time::{sleep, timeout};
+
+/// Connections to PostgreSQL. More would wait for the same rows.
+const CONNECTIONS: u32 = 10;
+/// How long is waited for a connection: a server that is away is noticed, one that has restarted is found.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(4);
+/// How long is waited for the turn at a file, which has one writer.
+const TURN_WITHIN: Duration = Duration::from_secs(15);
+/// How long a transaction may take. PostgreSQL itself gives up sooner, while it can.
+const DONE_WITHIN: Duration = Duration::from_secs(15);
+/// How often a transaction is begun anew after others were in its way.
+const COLLISIONS: u32 = 8;
+
+/// A database, connected when it is needed.
+pub(crate) struct Database {
+    engine: Engine,
+    place: String,
+    pool: sqlx::AnyPool,
+}
+
+/// A connection within a transaction, or one for a single look.
+#[derive(Debug)]
+pub(crate) struct Session<'c> {
+    pub(crate) engine: Engine,
+    pub(crate) connection: &'c mut AnyConnection,
+}
+
+/// What is done with a connection and with what was asked for. (An async closure that borrows what was asked for could
+/// not be shown to be `Send`.)
+pub(crate) trait Work<A: ?Sized, T>:
+    for<'s> Fn(&'s mut Session<'_>, &'s A) -> Working<'s, T> + Send + Sync
+{
+}
+
+impl<A: ?Sized, T, F> Work<A, T> for F where
+    F: for<'s> Fn(&'s mut Session<'_>, &'s A) -> Working<'s, T> + Send + Sync
+{
+}
+
+/// Work under way.
+pub(crate) type Working<'s, T> = Pin<Box<dyn Future<Output = sqlx::Result<T>> + Send + 's>>;
+
+impl Session<'_> {
+    /// A statement that takes no text from anybody but as arguments.
+    pub(crate) fn query(&self, sql: impl Into<String>) -> Query<'static, Any, AnyArguments> {
+        sqlx::query(AssertSqlSafe(sql.into()))
+    }
+}
+
+impl Database {
+    /// Names a database; connects to nothing yet.
+    pub(crate) fn open(url: &str) -> Result<Self, OpenError> {
+        static DRIVERS: Once = Once::new();
+        DRIVERS.call_once(sqlx::any::install_default_drivers);
+        let (engine, place, url) = match url.split_once(':') {
+            Some(("sqlite", rest)) => sqlite(rest.trim_start_matches("//"))?,
+            Some(("postgres" | "postgresql", _)) => (Engine::Postgres, String::new(), url.to_owned()),
+            _ => return Err(OpenError::Scheme),
+        };
+        let options = AnyConnectOptions::from_str(&url);
+        let options = options.map_err(|error| OpenError::Unreadable(error.to_string()))?;
+        let place = if place.is_empty() { server(&options) } else { place };
+        Ok(Self { engine, place, pool: pool(engine).connect_lazy_with(options) })
+    }
+
+    /// Where it is, without user and password.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Does some work in one transaction.
+    pub(crate) async fn run<A: ?Sized, T>(&self, ask: &A, work: impl Work<A, T>) -> Result<T, Failure> {
+        let mut collisions = 0;
+        loop {
+            let mut connection = self.connect().await?;
+            let done = timeout(DONE_WITHIN, self.transact(&mut connection, ask, &work)).await;
+            match self.judge(done, connection) {
+                Err(failure) if failure.is_collision() && collisions < COLLISIONS => {
+                    collisions += 1;
+                    sleep(Duration::from_millis(5 << collisions)).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Looks at something.
+    pub(crate) async fn read<A: ?Sized, T>(&self, ask: &A, work: impl Work<A, T>) -> Result<T, Failure> {
+        let mut connection = self.connect().await?;
+        let mut session = Session { engine: self.engine, connection: &mut connection };
+        let done = timeout(DONE_WITHIN, work(&mut session, ask)).await;
+        self.judge(done, connection)
+    }
+
+    async fn transact<A: ?Sized, T>(
+        &self,
+        connection: &mut AnyConnection,
+        ask: &A,
+        work: &impl Work<A, T>,
+    ) -> sqlx::Result<T> {
+        let mut transaction = connection.begin_with(self.engine.begin()).await?;
+        let done = work(&mut Session { engine: self.engine, connection: &mut transaction }, ask).await?;
+        transaction.commit().await?;
+        Ok(done)
+    }
+
+    async fn connect(&self) -> Result<PoolConnection<Any>, Failure> {
+        self.pool.acquire().await.map_err(|error| Failure::database(&self.place, error))
+    }
+
+    /// What came of it. A connection that says nothing is closed: to wait for it would use up all of them.
+    fn judge<T>(
+        &self,
+        done: Result<sqlx::Result<T>, tokio::time::error::Elapsed>,
+        connection: PoolConnection<Any>,
+    ) -> Result<T, Failure> {
+        match done {
+            Ok(done) => done.map_err(|error| Failure::database(&self.place, error)),
+            Err(_) => {
+                drop(connection.detach());
+                Err(Failure::silent(&self.place, DONE_WITHIN.as_secs()))
+            }
+        }
+    }
+}
+
+fn pool(engine: Engine) -> AnyPoolOptions {
+    let options = AnyPoolOptions::new().after_connect(move |connection, _| {
+        Box::pin(async move { connection.execute(engine.set_up()).await.map(|_| ()) })
+    });
+    match engine {
+        Engine::Postgres => options.max_connections(CONNECTIONS).acquire_timeout(CONNECTED_WITHIN),
+        // One after the other, in the order they came: SQLite would let them wait by chance.
+        Engine::Sqlite => {
+            options.max_connections(1).acquire_timeout(TURN_WITHIN).idle_timeout(None).max_lifetime(None)
+        }
+    }
+}
+
+/// A file: its folder is made, and so is it.
+fn sqlite(path: &str) -> Result<(Engine, String, String), OpenError> {
+    if path == ":memory:" {
+        return Ok((Engine::Sqlite, path.to_owned(), "sqlite::memory:".to_owned()));
+    }
+    let folder = Path::new(path).parent().unwrap_or_else(|| Path::new(""));
+    std::fs::create_dir_all(folder).map_err(|error| OpenError::Folder {
+        path: folder.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    let escaped = path.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+    Ok((Engine::Sqlite, path.to_owned(), format!("sqlite://{escaped}?mode=rwc")))
+}
+
+/// Host, port and database of a URL, without user, password and options.
+fn server(options: &AnyConnectOptions) -> String {
+    let url = &options.database_url;
+    let host = url.host_str().unwrap_or("localhost");
+    format!("postgres://{host}:{}{}", url.port().unwrap_or(5432), url.path())
+}
