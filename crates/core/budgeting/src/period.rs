@@ -66,10 +66,10 @@ impl Period {
         if instant >= zone.midnight(self.next(first)) {
             first = self.next(first);
         }
-        self.from_day(first, zone)
+        self.beginning(first, zone)
     }
 
-    fn from_day(self, first: Date, zone: &Zone) -> Running {
+    fn beginning(self, first: Date, zone: &Zone) -> Running {
         Running {
             id: self.id(first),
             start: system_time(zone.midnight(first)),

@@ -162,6 +162,14 @@ impl RateLimit {
         self.claimed_until = self.at.saturating_add(wait).saturating_add(PATIENCE);
     }
 
+    /// Keeps a slice for its time anew, with permits for what is under way and some to spare. `None` where it is over.
+    pub fn renew(&mut self, limit: &Limit, want: &Want<'_>) -> Option<Given> {
+        self.slices.get_mut(want.slice)?;
+        let slice = self.slices.extend(want.slice, self.at.saturating_add(want.ttl));
+        slice.permits = slice.permits.min(want.under_way.saturating_add(permits::spare(limit.concurrent)));
+        Some(Given { concurrent: slice.permits, ..Given::default() })
+    }
+
     /// A part of a slice comes back.
     pub fn give_back(&mut self, slice: &str, unused: &Given) {
         let Some(slice) = self.slices.get_mut(slice) else { return };

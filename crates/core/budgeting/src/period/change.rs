@@ -30,7 +30,7 @@ impl Running {
             }
             first = next;
         }
-        Some(Self { start, ..period.from_day(first, zone) })
+        Some(Self { start, ..period.beginning(first, zone) })
     }
 }
 

@@ -8,6 +8,11 @@ const SHARES: u32 = 10;
 /// A permit may come back at any time: the longest that somebody is told to wait for one.
 const LONGEST_WAIT: u64 = 1_000;
 
+/// What a slice gets at most beside what it needs.
+pub(super) fn spare(limit: u32) -> u32 {
+    limit / SLICES
+}
+
 /// The permits of a limit, as somebody who asks finds them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Permits {
@@ -30,8 +35,8 @@ impl Permits {
         if self.need > free || (u64::from(self.need) + u64::from(reserve) > u64::from(free) && !own) {
             return Err(self.next_end.map_or(LONGEST_WAIT, |end| end.clamp(1, LONGEST_WAIT)));
         }
-        let spare = u64::from(free.saturating_sub(reserve).saturating_sub(self.need)) / (2 * asker.replicas);
-        Ok(self.need + (self.limit / SLICES).min(u32::try_from(spare).unwrap_or(u32::MAX)))
+        let rest = u64::from(free.saturating_sub(reserve).saturating_sub(self.need)) / (2 * asker.replicas);
+        Ok(self.need + spare(self.limit).min(u32::try_from(rest).unwrap_or(u32::MAX)))
     }
 
     fn share(&self) -> u32 {
