@@ -13,6 +13,13 @@ pub trait RateLimiter: Send + Sync + fmt::Debug {
     /// See [`NoRate`].
     async fn take(&self, asks: &[RateAsk], tokens: u64) -> Result<Vec<RateGrant>, NoRate>;
 
+    /// Keeps a slice for its time anew: with permits for what is under way and some to spare, none more than it had, and
+    /// no more requests or tokens. `None` where its time was over.
+    ///
+    /// # Errors
+    /// [`NoRate::Away`]
+    async fn renew(&self, ask: &RateAsk) -> Result<Option<RateGrant>, NoRate>;
+
     /// Gives back what of a slice was not used. Requests and tokens that the limit has made up for meanwhile count no
     /// more, nor does anything after the slice's time.
     ///

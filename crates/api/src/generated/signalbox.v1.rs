@@ -9742,7 +9742,7 @@ impl ::prost::Name for RateSlice {
     }
 }
 /// Keeps leases alive.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RenewLeasesRequest {
     /// The replica that holds them. Required.
     #[prost(string, tag = "1")]
@@ -9750,6 +9750,10 @@ pub struct RenewLeasesRequest {
     /// Which. Required.
     #[prost(string, repeated, tag = "2")]
     pub lease_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Requests under way under the leases of rates among them, by lease id: their places are kept. One that is missing
+    /// has none.
+    #[prost(map = "string, uint32", tag = "3")]
+    pub under_way: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
 }
 impl ::prost::Name for RenewLeasesRequest {
     const NAME: &'static str = "RenewLeasesRequest";

@@ -204,6 +204,12 @@ impl Rates {
         self.0.iter().filter(needed).map(|rate| rate.lease_id.as_str())
     }
 
+    /// Requests under way under leases, by their ids.
+    pub(crate) fn under_way(&self, lease_ids: &[String]) -> Vec<(String, u32)> {
+        let named = |rate: &&Rate| lease_ids.contains(&rate.lease_id);
+        self.0.iter().filter(named).map(|rate| (rate.lease_id.clone(), rate.under_way)).collect()
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.0.iter().all(|rate| rate.under_way == 0)
     }

@@ -1,6 +1,7 @@
 //! Keeps leases alive, and gives back what is not needed.
 
 use crate::{
+    calls::Refused,
     desk::{Asked, Desk, State},
     replica::Inner,
 };
@@ -87,25 +88,29 @@ async fn renew(inner: &Arc<Inner>) {
         size += ids.len();
         batch.push((desk, ids));
         if size >= MOST {
-            renew_batch(inner, std::mem::take(&mut batch)).await;
+            // One that fails is tried again with the next look, and so are those behind it.
+            if renew_batch(inner, std::mem::take(&mut batch)).await.is_err() {
+                return;
+            }
             size = 0;
         }
     }
-    renew_batch(inner, batch).await;
+    let _next_time = renew_batch(inner, batch).await;
 }
 
-async fn renew_batch(inner: &Inner, batch: Vec<(Arc<Desk>, Vec<String>)>) {
-    if batch.is_empty() {
-        return;
+/// Renews leases of some desks, and hears how their budgets stand.
+pub(crate) async fn renew_batch(inner: &Inner, batch: Vec<(Arc<Desk>, Vec<String>)>) -> Result<(), Refused> {
+    if batch.iter().all(|(_, ids)| ids.is_empty()) {
+        return Ok(());
     }
     let wall = inner.clock.now();
     let asked: Vec<Asked> = batch.iter().map(|(desk, _)| desk.lock().asked(wall)).collect();
     let request = RenewLeasesRequest {
         replica_id: inner.replica_id.clone(),
         lease_ids: batch.iter().flat_map(|(_, ids)| ids.iter().cloned()).collect(),
+        under_way: batch.iter().flat_map(|(desk, ids)| desk.lock().rates.under_way(ids)).collect(),
     };
-    // One that fails is tried again with the next look.
-    let Ok(answer) = inner.calls.renew(request).await else { return };
+    let answer = inner.calls.renew(request).await?;
     let mut leases: HashMap<&str, _> =
         answer.leases.iter().map(|lease| (lease.lease_id.as_str(), lease)).collect();
     let now = Instant::now();
@@ -119,6 +124,7 @@ async fn renew_batch(inner: &Inner, batch: Vec<(Arc<Desk>, Vec<String>)>) {
             }
         }
     }
+    Ok(())
 }
 
 impl State {

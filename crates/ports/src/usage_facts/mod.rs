@@ -33,14 +33,6 @@ pub fn is_probe(event: &UsageEvent) -> bool {
     event.operation() == Operation::Probe
 }
 
-/// What each of the budgets that pay for it is charged, in nano-EUR: its cost; where that is not known, all that was set
-/// aside for it, or what is known of it where that is more.
-pub fn charged(event: &UsageEvent) -> i64 {
-    let (known, unknown) = event.cost.as_ref().map_or((0, true), |cost| (cost.nano_eur, cost.unknown));
-    let reserved = event.charges.iter().map(|charge| charge.reserved_nano_eur).max().unwrap_or(0);
-    if unknown { known.max(reserved) } else { known }
-}
-
 /// Attempts to answer the request, which those for the cache and for moderation are not.
 fn answers(event: &UsageEvent) -> impl Iterator<Item = &UsageAttempt> {
     event.attempts.iter().filter(|attempt| is_answer(attempt))

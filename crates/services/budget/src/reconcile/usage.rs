@@ -4,7 +4,7 @@ use signalbox_api::v1::{
     ListRequestsRequest, UsageEvent, UsageFilter, usage_service_client::UsageServiceClient,
 };
 use signalbox_kit::Hop;
-use signalbox_ports::{SpentAway, SpentPage, SpentQuery, SpentRequest, SpentRequests, usage_facts::charged};
+use signalbox_ports::{Charged, SpentAway, SpentPage, SpentQuery, SpentRequest, SpentRequests};
 
 /// Requests that a page has.
 const PAGE: i32 = 1_000;
@@ -45,6 +45,6 @@ fn spent(event: &UsageEvent) -> SpentRequest {
         tenant_id: event.tenant_id.clone(),
         request_id: event.request_id.clone(),
         budget_ids: event.charges.iter().map(|charge| charge.budget_id.clone()).collect(),
-        amount: charged(event),
+        amount: Charged::of(event).nano_eur,
     }
 }

@@ -30,8 +30,9 @@ pub(crate) async fn renew(
         request.lease_ids.into_iter().partition(|lease_id| rates::is_rate(lease_id));
     let mut leases = renew_budgets(dependencies, &request.replica_id, &of_budgets).await?;
     for lease_id in of_rates {
+        let under_way = request.under_way.get(&lease_id).copied().unwrap_or(0);
         // That a rate cannot be renewed now must not cost the leases of money.
-        match rates::renew(dependencies, &request.replica_id, &lease_id).await {
+        match rates::renew(dependencies, &request.replica_id, &lease_id, under_way).await {
             Ok(lease) => leases.extend(lease),
             Err(failure) => tracing::debug!(%failure, "a slice of a rate is not renewed"),
         }

@@ -91,10 +91,13 @@ pub(super) async fn renew(
     dependencies: &Dependencies,
     replica_id: &str,
     lease_id: &str,
+    under_way: u32,
 ) -> Result<Option<Lease>, Failure> {
     let Some((place, tenant, limit)) = find(dependencies, lease_id).await? else { return Ok(None) };
     let scene = if place.level == Level::Scene { place.name.clone() } else { String::new() };
-    let ask = place.ask(dependencies, &tenant, limit, replica_id, &scene);
+    // A permit more than are under way is granted: the one of the request at hand, which here is one of them.
+    let under_way = under_way.saturating_sub(1);
+    let ask = RateAsk { under_way, ..place.ask(dependencies, &tenant, limit, replica_id, &scene) };
     match dependencies.rates.take(std::slice::from_ref(&ask), 0).await {
         Ok(granted) => Ok(granted
             .into_iter()
