@@ -71,6 +71,14 @@ impl RateLimiter for MemoryRates {
         }
     }
 
+    async fn renew(&self, ask: &RateAsk) -> Result<Option<RateGrant>, NoRate> {
+        let now = self.now();
+        let mut limits = self.limits();
+        let Kept { limit, state } = limits.advanced(ask, now);
+        let renewed = state.renew(limit, &want(ask, 0));
+        Ok(renewed.map(|given| grant(limit, state, &given)))
+    }
+
     async fn give_back(&self, ask: &RateAsk, unused: &RateGrant) -> Result<(), NoRate> {
         let now = self.now();
         let unused =
@@ -93,12 +101,7 @@ impl Limits {
         let give = |(ask, given): (&RateAsk, Given)| {
             let Kept { limit, state } = self.states.entry(key(ask)).or_default();
             state.take(limit, &want(ask, tokens), &given);
-            RateGrant {
-                requests: given.requests,
-                tokens: given.tokens,
-                concurrent: given.concurrent,
-                remaining: remaining(limit, state),
-            }
+            grant(limit, state, &given)
         };
         asks.iter().zip(given).map(give).collect()
     }
@@ -153,6 +156,15 @@ fn want(ask: &RateAsk, tokens: u64) -> Want<'_> {
         under_way: ask.under_way,
         steps: ask.steps(),
         ttl: milliseconds(ask.ttl).max(1),
+    }
+}
+
+fn grant(limit: &Limit, state: &RateLimit, given: &Given) -> RateGrant {
+    RateGrant {
+        requests: given.requests,
+        tokens: given.tokens,
+        concurrent: given.concurrent,
+        remaining: remaining(limit, state),
     }
 }
 

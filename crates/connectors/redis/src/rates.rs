@@ -12,6 +12,7 @@ use std::{
 };
 
 const TAKE: &str = concat!(include_str!("rates/limit.lua"), include_str!("rates/take.lua"));
+const RENEW: &str = concat!(include_str!("rates/limit.lua"), include_str!("rates/renew.lua"));
 const GIVE_BACK: &str = concat!(include_str!("rates/limit.lua"), include_str!("rates/give_back.lua"));
 
 /// Rate limits that every process with this Redis shares.
@@ -21,18 +22,29 @@ pub struct RedisRates {
     /// In place of the server's, which all share.
     clock: Option<Arc<dyn Clock>>,
     take: Script,
+    renew: Script,
     give_back: Script,
 }
 
 impl RedisRates {
     /// Limits by the server's clock.
     pub fn new(redis: Redis) -> Self {
-        Self { redis, clock: None, take: Script::new(TAKE), give_back: Script::new(GIVE_BACK) }
+        let [take, renew, give_back] = [TAKE, RENEW, GIVE_BACK].map(Script::new);
+        Self { redis, clock: None, take, renew, give_back }
     }
 
     /// Limits by a clock of a test.
     pub fn with_clock(redis: Redis, clock: Arc<dyn Clock>) -> Self {
         Self { clock: Some(clock), ..Self::new(redis) }
+    }
+
+    /// A script about one slice, with what both of these begin with.
+    fn of_one<'a>(&self, script: &'a Script, ask: &RateAsk) -> ScriptInvocation<'a> {
+        let mut script = script.prepare_invoke();
+        script.arg(self.now()).arg(&ask.slice_id);
+        keys(&mut script, ask);
+        limit(&mut script, &ask.limit);
+        script
     }
 
     fn now(&self) -> String {
@@ -54,7 +66,7 @@ impl RateLimiter for RedisRates {
             keys(&mut script, ask);
             script.arg(&ask.slice_id);
             limit(&mut script, &ask.limit);
-            script.arg(ask.under_way).arg(ask.steps()).arg(ask.ttl.as_millis().max(1).to_string());
+            script.arg(ask.under_way).arg(ask.steps()).arg(milliseconds(ask));
         }
         let answer =
             self.redis.ask(async |connection| script.invoke_async::<Vec<u64>>(connection).await).await;
@@ -68,15 +80,31 @@ impl RateLimiter for RedisRates {
         read
     }
 
+    async fn renew(&self, ask: &RateAsk) -> Result<Option<RateGrant>, NoRate> {
+        let mut script = self.of_one(&self.renew, ask);
+        script.arg(ask.under_way).arg(milliseconds(ask));
+        let answer =
+            self.redis.ask(async |connection| script.invoke_async::<Vec<u64>>(connection).await).await;
+        match answer.map_err(NoRate::Away)?[..] {
+            [] => Ok(None),
+            [concurrent, requests, tokens, left] => {
+                Ok(Some(grant(&[0, 0, concurrent, requests, tokens, left])))
+            }
+            _ => Err(unreadable()),
+        }
+    }
+
     async fn give_back(&self, ask: &RateAsk, unused: &RateGrant) -> Result<(), NoRate> {
-        let mut script = self.give_back.prepare_invoke();
-        script.arg(self.now()).arg(&ask.slice_id);
-        keys(&mut script, ask);
-        limit(&mut script, &ask.limit);
+        let mut script = self.of_one(&self.give_back, ask);
         script.arg(unused.requests).arg(unused.tokens).arg(unused.concurrent);
         let answer = self.redis.ask(async |connection| script.invoke_async::<()>(connection).await).await;
         answer.map_err(NoRate::Away)
     }
+}
+
+/// How long a slice may be kept.
+fn milliseconds(ask: &RateAsk) -> u64 {
+    u64::try_from(ask.ttl.as_millis()).unwrap_or(u64::MAX).max(1)
 }
 
 fn limit(script: &mut ScriptInvocation<'_>, limit: &RateLimit) {
@@ -124,8 +152,12 @@ fn read(answer: &[u64], asks: usize) -> Result<Vec<RateGrant>, NoRate> {
             remaining: remaining(requests, tokens, concurrent),
         }),
         [2, ask] => Err(NoRate::TooLarge { ask: index(ask) }),
-        _ => Err(NoRate::Away("its answer cannot be read".to_owned())),
+        _ => Err(unreadable()),
     }
+}
+
+fn unreadable() -> NoRate {
+    NoRate::Away("its answer cannot be read".to_owned())
 }
 
 fn grant(numbers: &[u64]) -> RateGrant {

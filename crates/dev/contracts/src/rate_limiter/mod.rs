@@ -51,6 +51,7 @@ macro_rules! rate_limiter_tests {
             permits_of_a_dead_replica_come_back
             permits_that_are_given_back_can_be_taken_by_others
             a_slice_asked_for_again_has_permits_for_what_is_under_way
+            a_slice_that_is_renewed_keeps_its_permits
             a_lower_priority_leaves_room_to_a_higher_one
             a_lower_priority_is_never_starved
             a_permit_is_kept_for_a_lower_priority_that_waits

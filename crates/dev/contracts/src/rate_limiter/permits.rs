@@ -4,6 +4,7 @@ use super::{
     Fresh,
     support::{MINUTE, SECOND, World, ask, by},
 };
+use signalbox_api::v1::RateLimit;
 use signalbox_kit::Clock;
 use signalbox_ports::RateAsk;
 use std::sync::Arc;
@@ -60,4 +61,25 @@ pub async fn a_slice_asked_for_again_has_permits_for_what_is_under_way(
         assert_eq!(grant.concurrent, concurrent);
         assert_eq!(grant.remaining.concurrent_requests, 100 - concurrent);
     }
+}
+
+/// Even while nothing more can be taken, and without taking anything.
+pub async fn a_slice_that_is_renewed_keeps_its_permits(fresh: &impl AsyncFn(Arc<dyn Clock>) -> Fresh) {
+    let world = World::new(fresh).await;
+    let busy = RateAsk { under_way: 39, ..ask(1, 0, 100) };
+    assert_eq!(world.renew(&busy).await, None, "there is none");
+    assert_eq!(world.given(&busy, 0).await.concurrent, 45);
+    world.pass(MINUTE - SECOND);
+    let renewed = world.renew(&busy).await.unwrap();
+    assert_eq!((renewed.requests, renewed.concurrent, renewed.remaining.concurrent_requests), (0, 44, 56));
+    assert_eq!(world.renew(&RateAsk { under_way: 80, ..busy.clone() }).await.unwrap().concurrent, 44);
+    world.pass(MINUTE - SECOND);
+    assert_eq!(world.renew(&RateAsk { under_way: 2, ..busy.clone() }).await.unwrap().concurrent, 7);
+    assert_eq!(world.given(&by(2, &busy), 0).await.remaining, left(0, 100 - 7 - 45));
+    world.pass(MINUTE);
+    assert_eq!(world.renew(&busy).await, None, "it is over");
+}
+
+fn left(requests_per_minute: u32, concurrent_requests: u32) -> RateLimit {
+    RateLimit { requests_per_minute, tokens_per_minute: 0, concurrent_requests }
 }

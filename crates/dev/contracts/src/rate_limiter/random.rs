@@ -30,6 +30,8 @@ pub async fn any_takes_and_returns_give_the_models_answers(fresh: &impl AsyncFn(
                 let concurrent = random.below(4) as u32;
                 world.give_back(&asks[0], requests, tokens, concurrent).await;
                 model.give_back(&asks[0], requests, tokens, concurrent).await;
+            } else if random.percent(10) {
+                assert_eq!(world.renew(&asks[0]).await, model.renew(&asks[0]).await);
             } else {
                 let tokens = random.below(2) * random.logarithmic(1, 100_000);
                 let (answer, expected) =

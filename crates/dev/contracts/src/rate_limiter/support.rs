@@ -73,6 +73,10 @@ impl World {
         sum
     }
 
+    pub(super) async fn renew(&self, ask: &RateAsk) -> Option<RateGrant> {
+        self.limiter.renew(ask).await.unwrap()
+    }
+
     pub(super) async fn give_back(&self, ask: &RateAsk, requests: u64, tokens: u64, concurrent: u32) {
         let unused = RateGrant { requests, tokens, concurrent, ..RateGrant::default() };
         self.limiter.give_back(ask, &unused).await.unwrap();
