@@ -1,3 +1,5 @@
+mod readers;
+
 use super::*;
 use proptest::prelude::*;
 use signalbox_api::v1::Decision;

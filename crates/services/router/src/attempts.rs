@@ -197,6 +197,7 @@ impl Run {
             request: Some(asked),
             timeout: timeout.map(convert::duration_to_proto),
             fault: fault.map(convert::drill_fault_to_proto),
+            first_content_timeout: self.first_content_timeout.map(convert::duration_to_proto),
         };
         let mut request = Request::new(message);
         if let Some(left) = left {

@@ -170,6 +170,10 @@ async fn plan_and_pay(
     Ok(planned)
 }
 
+/// The adapter gives up a silent vendor by itself, and counts that; one that says nothing for this much longer is given
+/// up in turn.
+const ADAPTER_MARGIN: Duration = Duration::from_millis(100);
+
 /// Starts a streamed attempt and waits for its first content, for as long as the task type allows.
 async fn open(
     adapter: ProviderServiceClient<Hop>,
@@ -178,7 +182,7 @@ async fn open(
 ) -> Result<Begun, Status> {
     let first = first_event(adapter, call);
     let Some(limit) = limit else { return first.await };
-    tokio::time::timeout(limit, first).await.unwrap_or_else(|_| {
+    tokio::time::timeout(limit + ADAPTER_MARGIN, first).await.unwrap_or_else(|_| {
         let message =
             format!("no content came within {} ms (first_byte_timeout of the task type)", limit.as_millis());
         Err(to_status(&Failure::new(ErrorReason::VendorTimeout, message)))

@@ -62,6 +62,7 @@ pub(crate) struct Adapter(Arc<Mutex<Told>>);
 struct Told {
     deeds: HashMap<String, VecDeque<Deed>>,
     calls: Vec<String>,
+    limits: Vec<Option<i32>>,
     given_up: Vec<String>,
 }
 
@@ -77,6 +78,11 @@ impl Adapter {
         self.0.lock().unwrap().calls.clone()
     }
 
+    /// `max_output_tokens` of each generating call.
+    pub(crate) fn limits(&self) -> Vec<Option<i32>> {
+        self.0.lock().unwrap().limits.clone()
+    }
+
     /// Those of them that were given up before their end.
     pub(crate) fn given_up(&self) -> Vec<String> {
         self.0.lock().unwrap().given_up.clone()
@@ -85,6 +91,12 @@ impl Adapter {
     /// Forgets all calls.
     pub(crate) fn forget(&self) {
         *self.0.lock().unwrap() = Told::default();
+    }
+
+    fn begin_answer(&self, request: v1::InvokeModelRequest) -> (UnderWay, Deed) {
+        let limit = request.request.unwrap().max_output_tokens;
+        self.0.lock().unwrap().limits.push(limit);
+        self.begin(request.target)
     }
 
     fn begin(&self, target: Option<v1::Target>) -> (UnderWay, Deed) {
@@ -153,7 +165,7 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::InvokeModelRequest>,
     ) -> Result<Response<v1::InvokeModelResponse>, Status> {
-        let (call, deed) = self.begin(request.into_inner().target);
+        let (call, deed) = self.begin_answer(request.into_inner());
         deed.silence().await;
         call.end();
         match deed.end {
@@ -175,7 +187,7 @@ impl ProviderService for Adapter {
         &self,
         request: Request<v1::StreamInvokeModelRequest>,
     ) -> Result<Response<Events>, Status> {
-        let (call, deed) = self.begin(request.into_inner().request.unwrap().target);
+        let (call, deed) = self.begin_answer(request.into_inner().request.unwrap());
         let stalls = matches!(deed.end, End::Stalls(_));
         let events = stream::once(async move {
             deed.silence().await;

@@ -4,9 +4,12 @@
 
 mod accounts;
 mod adapter;
+mod bank;
 mod book;
+mod budget;
 mod gate;
 mod hedging;
 mod loss;
+mod tenants;
 mod vendors;
 mod world;

@@ -3,20 +3,24 @@
 use crate::{adapter::Adapter, book::Book};
 use signalbox_api::v1::{
     self, provider_service_server::ProviderServiceServer, router_service_client::RouterServiceClient,
-    stream_generate_response::Event,
+    router_service_server::RouterServiceServer, stream_generate_response::Event,
 };
 use signalbox_kit::{
     FixedClock, Hop,
     config::{ConfigHandle, Environment},
     hop,
 };
-use signalbox_router::{Dependencies, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
+use signalbox_ports::{Admission, Identity, Unlimited};
+use signalbox_router::{Dependencies, Router, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
 use std::{
     io::Write as _,
     sync::Arc,
     time::{Duration, SystemTime},
 };
-use tonic::Status;
+use tonic::{
+    Status,
+    service::{Interceptor, interceptor::InterceptedService},
+};
 
 const LIMIT: usize = 1 << 20;
 /// 1 June 2026: any day on which the models are served.
@@ -28,9 +32,14 @@ routing: {order: listed}
 aliases:
   all: {targets: [openai/gpt-6-luna, openai/gpt-6-sol, anthropic/claude-haiku-5-5, gemini/gemini-3.5-flash-lite]}
   pair: {targets: [openai/gpt-6-luna, anthropic/claude-haiku-5-5]}
+  dear: {targets: [anthropic/claude-opus-5-5]}
+  rising: {targets: [openai/gpt-6-luna, gemini/gemini-3.5-flash-lite, anthropic/claude-haiku-5-5]}
+  mixed: {targets: [anthropic/claude-opus-5-5, openai/gpt-6-luna]}
+  own: {targets: [openai/gpt-6-luna, ollama/gpt-oss:20b]}
 failover: {max_switches: 5, quick_retry_delay: 10ms, adapter_patience: 2s}
 task_types:
   hedged: {targets: [openai/gpt-6-luna, openai/gpt-6-sol, anthropic/claude-haiku-5-5], hedge: {after: 800ms, max_share: 0.5}}
+  hedged_pair: {targets: [openai/gpt-6-luna, anthropic/claude-haiku-5-5], hedge: {after: 800ms, max_share: 0.5}}
   seldom: {targets: [openai/gpt-6-luna, anthropic/claude-haiku-5-5], hedge: {after: 800ms, max_share: 0.02}}
 ";
 
@@ -39,11 +48,17 @@ pub(crate) struct World {
     pub(crate) adapter: Adapter,
     /// The accounts of requests.
     pub(crate) book: Book,
+    server: RouterServiceServer<Router>,
     client: RouterServiceClient<Hop>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::admitting(Unlimited)
+    }
+
+    /// One whose requests must be admitted.
+    pub(crate) fn admitting(admission: impl Admission + 'static) -> Self {
         let mut file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
         file.write_all(CONFIG.as_bytes()).unwrap();
         let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH + DAY));
@@ -60,25 +75,42 @@ impl World {
             drills: SharedDrills::new(config, clock.clone()),
             usual_costs: UsualCosts::default(),
             usage: Arc::new(book.clone()),
-            admission: Arc::new(signalbox_ports::Unlimited),
+            admission: Arc::new(admission),
             clock,
         };
-        let client = RouterServiceClient::new(hop::local(signalbox_router::server(dependencies, LIMIT)));
-        Self { adapter, book, client }
+        let server = signalbox_router::server(dependencies, LIMIT);
+        let client = RouterServiceClient::new(hop::local(server.clone()));
+        Self { adapter, book, server, client }
     }
 
     /// One whose budget of hedges is full.
     pub(crate) async fn with_hedges() -> Self {
-        let world = Self::new();
+        Self::new().after_many_requests("hedged").await
+    }
+
+    /// The same once its budget of hedges is full.
+    pub(crate) async fn after_many_requests(self, task_type: &str) -> Self {
         for _ in 0..20 {
-            world.stream(task("hedged")).await.unwrap();
+            self.stream(task(task_type)).await.unwrap();
         }
-        world.adapter.forget();
-        world
+        self.adapter.forget();
+        self
     }
 
     pub(crate) fn client(&self) -> RouterServiceClient<Hop> {
         self.client.clone()
+    }
+
+    /// The way that somebody with a key has.
+    pub(crate) fn client_of(
+        &self,
+        identity: Identity,
+    ) -> RouterServiceClient<InterceptedService<RouterServiceServer<Router>, impl Interceptor>> {
+        let identity = Arc::new(identity);
+        RouterServiceClient::with_interceptor(self.server.clone(), move |mut request: tonic::Request<()>| {
+            request.extensions_mut().insert(identity.clone());
+            Ok(request)
+        })
     }
 
     /// Asks for a whole answer.
