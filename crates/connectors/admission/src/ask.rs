@@ -4,6 +4,7 @@ use crate::{
     calls::Refused,
     desk::{Asked, Desk, State},
     replica::Inner,
+    upkeep,
     views::{Memory, Need},
 };
 use signalbox_api::v1;
@@ -28,6 +29,17 @@ const MEMORY: Duration = Duration::from_millis(200);
 pub(crate) struct Unmet {
     pub(crate) need: Need,
     pub(crate) why: Refused,
+}
+
+/// A question.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ask {
+    /// What is lacking.
+    pub(crate) need: Need,
+    /// All that the request wants of each budget, if nothing of it were here.
+    pub(crate) full: i64,
+    /// Only how the budgets stand.
+    pub(crate) news: bool,
 }
 
 /// A need that counts as waiting for as long as this lives.
@@ -57,14 +69,14 @@ impl Drop for Waiter<'_> {
 }
 
 impl Inner {
-    /// Waits until the payer's leases may cover `need`. Others may be quicker to spend them: look again.
+    /// Waits until the payer's leases may cover `ask`. Others may be quicker to spend them: look again.
     pub(crate) async fn ask(
         self: &Arc<Self>,
         desk: &Arc<Desk>,
         payer: &Payer,
-        need: Need,
+        ask: Ask,
     ) -> Result<(), Unmet> {
-        let away = || Unmet { need, why: Refused::Away };
+        let away = || Unmet { need: ask.need, why: Refused::Away };
         if self.calls.is_not_worth_trying() {
             return Err(away());
         }
@@ -72,31 +84,47 @@ impl Inner {
         if let Some(lead) = lead {
             let (inner, desk, payer) = (self.clone(), desk.clone(), payer.clone());
             // Of its own, as whoever asked first may go away while others wait for what is granted.
-            tokio::spawn(async move { lead.tell(inner.acquire(&desk, &payer, need).await) });
+            tokio::spawn(async move { lead.tell(inner.answer(&desk, &payer, ask).await) });
         }
         follow.answer().await.unwrap_or_else(|| Err(away()))
     }
 
-    /// For all that wait; if that is too much, for this one.
-    async fn acquire(&self, desk: &Desk, payer: &Payer, own: Need) -> Result<(), Unmet> {
-        let all = desk.lock().need_of_all(payer, own, self.settings.slices.max);
-        let mut answer = self.grant(desk, payer, all).await;
-        if all != own && matches!(&answer, Err(Refused::No(_))) {
-            answer = self.grant(desk, payer, own).await;
+    async fn answer(&self, desk: &Arc<Desk>, payer: &Payer, ask: Ask) -> Result<(), Unmet> {
+        let answer = match ask.news {
+            true => self.hear_of(desk).await,
+            false => self.acquire(desk, payer, ask).await,
+        };
+        if let Err(Refused::No(failure)) = &answer {
+            desk.lock().remember(payer, ask.need, failure);
         }
-        if own.cost > 0 && is_exhausted(&answer) && !desk.lock().is_hopeless(payer) {
+        answer.map_err(|why| Unmet { need: ask.need, why })
+    }
+
+    /// For all that wait; if that is too much, for this one.
+    async fn acquire(&self, desk: &Arc<Desk>, payer: &Payer, ask: Ask) -> Result<(), Refused> {
+        let all = desk.lock().need_of_all(payer, ask.need, self.settings.slices.max);
+        let mut answer = self.grant(desk, payer, all).await;
+        if all != ask.need && matches!(&answer, Err(Refused::No(_))) {
+            answer = self.grant(desk, payer, ask.need).await;
+        }
+        if ask.full > 0 && is_exhausted(&answer) && !desk.lock().is_hopeless(payer) {
             sleep(RECALL).await;
-            answer = self.grant(desk, payer, own).await;
+            // This replica was called to give back what is idle, too.
+            let need = Need { cost: desk.lock().lack(payer, ask.full), ..ask.need };
+            answer = self.grant(desk, payer, need).await;
             if is_exhausted(&answer) {
                 desk.lock().falls(payer).hopeless_until = Some(Instant::now() + HOPELESS);
-                // How the budgets stand, for what is planned next.
-                let _known = self.grant(desk, payer, Need::default()).await;
+                // What is planned next must know how the budgets stand.
+                self.hear_of(desk).await?;
             }
         }
-        if let Err(Refused::No(failure)) = &answer {
-            desk.lock().remember(payer, own, failure);
-        }
-        answer.map_err(|why| Unmet { need: own, why })
+        answer
+    }
+
+    /// How the budgets stand that are leased from.
+    async fn hear_of(&self, desk: &Arc<Desk>) -> Result<(), Refused> {
+        let ids = desk.lock().leases();
+        upkeep::renew_batch(self, vec![(desk.clone(), ids)]).await
     }
 
     async fn grant(&self, desk: &Desk, payer: &Payer, need: Need) -> Result<(), Refused> {
@@ -140,6 +168,18 @@ impl State {
             cost: own.cost.max(own.cost.saturating_add(others.cost).min(most)),
             tokens: own.tokens.saturating_add(others.tokens),
         }
+    }
+
+    /// What is lacking of an amount in the budget that has least.
+    fn lack(&self, payer: &Payer, full: i64) -> i64 {
+        let now = Instant::now().into_std();
+        let idle = |id: &Arc<str>| self.wallet.idle(id, now).unwrap_or_default().nano_eur();
+        let budgets = self.payers.get(payer).map(|falls| falls.budgets.as_slice()).unwrap_or_default();
+        full.saturating_sub(budgets.iter().map(idle).min().unwrap_or_default()).max(0)
+    }
+
+    fn leases(&self) -> Vec<String> {
+        self.wallet.to_renew(Duration::MAX, Instant::now().into_std()).map(|id| id.to_string()).collect()
     }
 
     fn is_hopeless(&mut self, payer: &Payer) -> bool {

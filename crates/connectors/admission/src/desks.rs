@@ -66,20 +66,14 @@ impl Desks {
 
     /// Forgets tenants that nobody asks for.
     pub(crate) fn forget_idle(&self, now: Instant) {
-        let is_idle = |desk: &Arc<Desk>| {
+        let is_idle = |desk: &Desk| {
             let state = desk.lock();
-            // Nobody is about to use it.
-            Arc::strong_count(desk) == 1 && !state.holds_something() && state.is_unused(FORGOTTEN_AFTER, now)
+            !state.holds_something() && state.is_unused(FORGOTTEN_AFTER, now)
         };
-        if self.all_are_few(now) {
-            return;
+        if self.all().iter().any(|desk| is_idle(desk)) {
+            // Nobody else is about to use it, and nobody can come by it now.
+            let mut desks = self.by_tenant.write().unwrap_or_else(PoisonError::into_inner);
+            desks.retain(|_, desk| Arc::strong_count(desk) > 1 || !is_idle(desk));
         }
-        self.by_tenant.write().unwrap_or_else(PoisonError::into_inner).retain(|_, desk| !is_idle(desk));
-    }
-
-    /// Whether there is nothing to gain.
-    fn all_are_few(&self, now: Instant) -> bool {
-        let desks = self.by_tenant.read().unwrap_or_else(PoisonError::into_inner);
-        !desks.values().any(|desk| desk.lock().is_unused(FORGOTTEN_AFTER, now))
     }
 }

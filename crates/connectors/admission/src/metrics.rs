@@ -2,6 +2,7 @@
 
 use prometheus::{IntCounterVec, IntGaugeVec};
 use signalbox_kit::telemetry::metrics;
+use signalbox_types::ErrorReason;
 use std::sync::LazyLock;
 
 static CALLS: LazyLock<IntCounterVec> = LazyLock::new(|| {
@@ -14,7 +15,7 @@ static CALLS: LazyLock<IntCounterVec> = LazyLock::new(|| {
 static ADMISSIONS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_budget_admissions_total",
-        "Requests that asked for their worst case, by what came of it.",
+        "Requests that asked to be admitted, by what came of it.",
         &["outcome"],
     )
 });
@@ -45,7 +46,7 @@ pub(crate) fn auth_failure(reason: &'static str) {
     AUTH_FAILURES.with_label_values(&[reason]).inc();
 }
 
-/// What came of a request for its worst case.
+/// What came of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It falls under no budget and no rate.
@@ -85,6 +86,16 @@ pub(crate) fn admission(outcome: Outcome) {
     if let Some(counter) = BY_OUTCOME.get(outcome as usize) {
         counter.inc();
     }
+}
+
+/// A request was refused.
+pub(crate) fn refused(reason: ErrorReason) {
+    admission(match reason {
+        ErrorReason::BudgetExhausted => Outcome::BudgetExhausted,
+        ErrorReason::RateLimited => Outcome::RateLimited,
+        ErrorReason::Unavailable => Outcome::Away,
+        _ => Outcome::Refused,
+    });
 }
 
 /// Shows every metric from the start, as 0.

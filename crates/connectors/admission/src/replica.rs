@@ -80,6 +80,11 @@ impl Replica {
         upkeep::give_all_back(&self.inner).await;
     }
 
+    /// Whether the budget service answers: changes are heard of.
+    pub fn is_in_touch(&self) -> bool {
+        self.inner.heard.is_open()
+    }
+
     /// Whether callers must have a key, as far as that is known.
     pub fn authentication_required(&self) -> Option<bool> {
         self.inner.required_as_known()

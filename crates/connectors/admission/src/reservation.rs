@@ -1,12 +1,12 @@
 //! What was taken for one request.
 
 use crate::{
-    ask::Waiter,
+    ask::{Ask, Waiter},
     calls::{self, Refused},
     desk::{Desk, State},
     rates::RatesTaken,
     replica::Inner,
-    reserve::refused,
+    reserve::{outrun, refused},
     views::Need,
 };
 use signalbox_api::v1::{BudgetEffect, UsageCharge};
@@ -16,8 +16,8 @@ use signalbox_types::{Failure, Money};
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// How often more is looked for after others were quicker.
-const TRIES: usize = 8;
+/// How often more is looked for after others were quicker; a lease that is over gets no more at all.
+const TRIES: usize = 3;
 
 /// What was taken, before anybody is told.
 #[derive(Debug)]
@@ -90,9 +90,10 @@ impl Held {
     async fn raise_after_asking(&mut self, cost: Money, mut missing: Missing) -> Result<(), Failure> {
         for _ in 0..TRIES {
             let need = Need { cost: missing.to_ask().nano_eur(), tokens: 0 };
+            let ask = Ask { need, full: missing.needed.nano_eur(), news: false };
             let desk = self.desk.clone();
             let waiter = Waiter::new(&desk, &self.payer, need);
-            let answer = self.inner.ask(&desk, &self.payer, need).await;
+            let answer = self.inner.ask(&desk, &self.payer, ask).await;
             drop(waiter);
             match self.try_raise(cost) {
                 Ok(()) => return Ok(()),
@@ -104,7 +105,7 @@ impl Held {
                 Err((_, Refused::Away)) => return Err(calls::away()),
             }
         }
-        Err(calls::away())
+        Err(outrun())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Takes a request's worst case, or says what is in the way.
 
 use crate::{
-    ask::Waiter,
+    ask::{Ask, Waiter},
     calls::Refused,
     desk::{Desk, State},
     metrics::{self, Outcome},
@@ -72,7 +72,8 @@ impl Inner {
                 Lack::Refused(failure) => return Err(failure),
             };
             let waiter = Waiter::new(desk, payer, need);
-            let answer = self.ask(desk, payer, need).await;
+            let ask = Ask { need, full: worst.cost.nano_eur(), news: false };
+            let answer = self.ask(desk, payer, ask).await;
             drop(waiter);
             let at = admission_time(came);
             match desk.lock().try_take(payer, worst, at, self.calls.is_away()) {
@@ -89,8 +90,13 @@ impl Inner {
                 },
             }
         }
-        Err(Failure::new(ErrorReason::Unavailable, "others were quicker to spend what was left; try again"))
+        Err(outrun())
     }
+}
+
+/// Others spent each time what was asked for.
+pub(crate) fn outrun() -> Failure {
+    Failure::new(ErrorReason::Unavailable, "others were quicker to spend what was left; try again")
 }
 
 /// What admits a request that waited. One that stood still is not admitted by what was in force before.
@@ -149,12 +155,7 @@ impl Need {
 
 /// What the caller is told, with what could still be reserved.
 pub(crate) fn refused(desk: &Desk, payer: &Payer, failure: Failure) -> Short {
-    metrics::admission(match failure.reason {
-        ErrorReason::BudgetExhausted => Outcome::BudgetExhausted,
-        ErrorReason::RateLimited => Outcome::RateLimited,
-        ErrorReason::Unavailable => Outcome::Away,
-        _ => Outcome::Refused,
-    });
+    metrics::refused(failure.reason);
     let available = match failure.reason {
         ErrorReason::BudgetExhausted => available(desk, payer, &failure),
         _ => Money::ZERO,

@@ -1,10 +1,12 @@
 //! What budgets and tenant leave to a request.
 
 use crate::{
+    ask::Ask,
     calls::{self, Refused},
     desk::State,
+    metrics,
     replica::Inner,
-    views::{BudgetView, Need, cost, tiers_from},
+    views::{BudgetView, cost, tiers_from},
 };
 use signalbox_api::v1::{self, BudgetEffect, budget_effect::Outcome};
 use signalbox_ports::{Payer, SpendLimit, Standing};
@@ -18,12 +20,16 @@ impl Inner {
             return Ok(Standing::default());
         }
         let desk = self.desks.of(&payer.tenant_id);
-        if let Some(standing) = desk.lock().fresh_standing(payer, self.calls.is_away()) {
-            return standing;
-        }
-        let asked = self.ask(&desk, payer, Need::default()).await;
+        let ask = match desk.lock().fresh_standing(payer, self.calls.is_away()) {
+            Ok(standing) => return standing,
+            Err(ask) => ask,
+        };
+        let asked = self.ask(&desk, payer, ask).await;
         match asked.map_err(|unmet| unmet.why) {
-            Err(Refused::No(failure)) => return Err(failure),
+            Err(Refused::No(failure)) => {
+                metrics::refused(failure.reason);
+                return Err(failure);
+            }
             Ok(()) | Err(Refused::Away) => {}
         }
         let standing = desk.lock().standing(payer, Instant::now());
@@ -32,20 +38,27 @@ impl Inner {
 }
 
 impl State {
-    /// What is known, if it need not be asked for; `None` where it must. While the service is away, what was known
-    /// last must do.
-    fn fresh_standing(&mut self, payer: &Payer, away: bool) -> Option<Result<Standing, Failure>> {
+    /// What is known, or what to ask first. While the service is away, what was known last must do.
+    fn fresh_standing(&mut self, payer: &Payer, away: bool) -> Result<Result<Standing, Failure>, Ask> {
         let now = Instant::now();
         self.used(now);
-        let falls = self.payers.get(payer)?;
-        let wants_news = || {
-            falls
-                .budgets
-                .iter()
-                .filter_map(|id| self.budgets.get(id))
-                .any(|budget| budget.hard && budget.may_have_more(self.slices.slice(budget.limit), now))
-        };
-        if away || falls.is_fresh(now) && !wants_news() { self.standing(payer, now) } else { None }
+        let is_fresh = self.payers.get(payer).is_some_and(|falls| falls.is_fresh(now));
+        if !is_fresh && !away {
+            return Err(Ask::default());
+        }
+        if is_fresh && !away && self.may_have_more(payer, now) {
+            return Err(Ask { news: true, ..Ask::default() });
+        }
+        self.standing(payer, now).ok_or_else(Ask::default)
+    }
+
+    /// Whether little was left of a budget, of which there may be more by now.
+    fn may_have_more(&self, payer: &Payer, now: Instant) -> bool {
+        let budgets = self.payers.get(payer).map(|falls| falls.budgets.as_slice()).unwrap_or_default();
+        budgets
+            .iter()
+            .filter_map(|id| self.budgets.get(id))
+            .any(|budget| budget.hard && budget.may_have_more(self.slices.slice(budget.limit), now))
     }
 
     /// What is known; `None` where nothing is.

@@ -61,7 +61,7 @@ impl BudgetView {
 
     /// The best tier that it leaves open; `None` for any.
     pub(crate) fn best_tier(&self) -> Option<Tier> {
-        self.tier.filter(|_| self.action == Action::LimitTier)
+        self.tier
     }
 }
 
