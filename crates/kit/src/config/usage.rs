@@ -112,7 +112,7 @@ impl ClickHouseConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IngestConfig {
-    /// Most accounts that are stored at once.
+    /// Most accounts that are stored at once; in a file never more than 1,000.
     #[schemars(range(min = 1, max = 100_000))]
     pub batch_events: usize,
     /// How long to wait for that many; at most 10s. Accounts are visible this long after a request's end.

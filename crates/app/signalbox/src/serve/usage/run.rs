@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 const CONDITION: &str = "usage store";
 /// Most entries that are sent to NATS and not acknowledged.
 const IN_FLIGHT: usize = 2_048;
+/// Most accounts stored at once in a file: more would only take memory, some 8 KiB each.
+const LARGEST_FILE_BATCH: usize = 1_000;
 /// The pause before a store that was away is asked again, and a lost tail is followed again.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How often it is looked whether anybody still watches.
@@ -57,7 +59,11 @@ pub(crate) fn start(
         if let Some(readiness) = &gate {
             readiness.set(CONDITION, Err("not reached yet".to_owned()));
         }
-        let config = shared.config.loaded().config.usage.ingest.clone();
+        let usage = &shared.config.loaded().config.usage;
+        let mut config = usage.ingest.clone();
+        if usage.store.clickhouse.is_none() {
+            config.batch_events = config.batch_events.min(LARGEST_FILE_BATCH);
+        }
         let alerts = Alerts::prepare(&service, nats)?;
         let ingest = ingest(service, bus, config, nats.is_none(), gate, alerts, drain.clone());
         stored = Some(beside(ingest)?);
