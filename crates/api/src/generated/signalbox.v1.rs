@@ -9768,8 +9768,9 @@ impl ::prost::Name for RenewLeasesRequest {
 /// Leases kept alive.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RenewLeasesResponse {
-    /// Those that live on, with their new time. Slices of a budget are what they were, slices of a rate begin anew. A
-    /// lease that is missing has expired: what is left of it must not be spent.
+    /// Those that live on, with their new time. Slices of a budget are what they were. Of a rate nothing is added to what is
+    /// left of the slice; it keeps as many requests under way as it says. A lease that is missing has expired: what is left
+    /// of it must not be spent.
     #[prost(message, repeated, tag = "1")]
     pub leases: ::prost::alloc::vec::Vec<Lease>,
 }

@@ -86,7 +86,7 @@ pub(super) async fn give_back(dependencies: &Dependencies, taken: &[Taken]) {
     }
 }
 
-/// A slice begins anew; `None` where nothing of it is left for now, or its limit is gone.
+/// A slice lives on, with the places of what is under way; `None` where its time is over, or its limit is gone.
 pub(super) async fn renew(
     dependencies: &Dependencies,
     replica_id: &str,
@@ -94,18 +94,9 @@ pub(super) async fn renew(
     under_way: u32,
 ) -> Result<Option<Lease>, Failure> {
     let Some((place, tenant, limit)) = find(dependencies, lease_id).await? else { return Ok(None) };
-    let scene = if place.level == Level::Scene { place.name.clone() } else { String::new() };
-    // A permit more than are under way is granted: the one of the request at hand, which here is one of them.
-    let under_way = under_way.saturating_sub(1);
-    let ask = RateAsk { under_way, ..place.ask(dependencies, &tenant, limit, replica_id, &scene) };
-    match dependencies.rates.take(std::slice::from_ref(&ask), 0).await {
-        Ok(granted) => Ok(granted
-            .into_iter()
-            .next()
-            .map(|grant| Taken { lease_id: lease_id.to_owned(), ask, grant }.into_lease())),
-        Err(NoRate::Short { .. } | NoRate::TooLarge { .. }) => Ok(None),
-        Err(NoRate::Away(why)) => Err(away(&why)),
-    }
+    let ask = RateAsk { under_way, ..place.ask(dependencies, &tenant, limit, replica_id, "") };
+    let renewed = dependencies.rates.renew(&ask).await.map_err(|error| away(&error.to_string()))?;
+    Ok(renewed.map(|grant| Taken { lease_id: lease_id.to_owned(), ask, grant }.into_lease()))
 }
 
 /// What a replica did not use.
