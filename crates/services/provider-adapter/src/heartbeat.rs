@@ -8,6 +8,7 @@
 mod account;
 mod choice;
 mod others;
+mod paid;
 mod probe;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use signalbox_api::{
     v1::{self, provider_service_server::ProviderService},
 };
 use signalbox_kit::{Clock, access::require, config::ConfigHandle, telemetry::trace::Span};
-use signalbox_ports::{CallSink, Identity, UsageLog, VendorApi, VendorReply};
+use signalbox_ports::{Admission, CallSink, Identity, UsageLog, VendorApi, VendorReply};
 use signalbox_types::{Part, UsageSource};
 use std::{collections::HashMap, sync::Arc};
 use tonic::{Request, Response, Status};
@@ -28,6 +28,8 @@ pub struct Dependencies {
     pub calls: Arc<dyn CallSink>,
     /// Where heartbeats are accounted for. What requests cost, their routers account for.
     pub usage: Arc<dyn UsageLog>,
+    /// What budgets and rates allow heartbeats; [`signalbox_ports::Unlimited`] without any.
+    pub admission: Arc<dyn Admission>,
     /// What was seen of each model lately.
     pub health: CallHealth,
     /// Wall time, for prices.

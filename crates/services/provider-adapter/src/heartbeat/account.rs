@@ -2,9 +2,9 @@
 
 use crate::{call::Call, service::Dependencies};
 use signalbox_api::{convert, v1};
-use signalbox_ports::{CallOutcome, OpenAccount, UsageLog};
+use signalbox_ports::{CallOutcome, OpenAccount, Reservation, UsageLog};
 use signalbox_pricing::{Day, SoFar};
-use signalbox_types::{ErrorReason, Failure, FinishReason, TokenUsage};
+use signalbox_types::{ErrorReason, Failure, FinishReason, Money, TokenUsage};
 use std::{
     sync::Arc,
     time::{Duration, SystemTime},
@@ -23,6 +23,8 @@ pub(crate) struct ProbeAccount {
     event: v1::UsageEvent,
     attempt: v1::UsageAttempt,
     began: SystemTime,
+    /// What was taken of budgets for it; gone once it is settled.
+    paid: Option<Box<dyn Reservation>>,
 }
 
 /// How a heartbeat ended.
@@ -35,8 +37,13 @@ pub(crate) struct ProbeEnd {
 }
 
 impl ProbeAccount {
-    /// Opens the account of a heartbeat that is about to be made; fails where it could not be accounted for.
-    pub(crate) fn open(dependencies: &Dependencies, call: &Call) -> Result<Self, Failure> {
+    /// Opens the account of a heartbeat that is about to be made, with what was taken of budgets for it; fails where it
+    /// could not be accounted for.
+    pub(crate) fn open(
+        dependencies: &Dependencies,
+        call: &Call,
+        paid: Option<Box<dyn Reservation>>,
+    ) -> Result<Self, Failure> {
         let began = dependencies.clock.now();
         let mut account = Self {
             log: dependencies.usage.clone(),
@@ -44,11 +51,20 @@ impl ProbeAccount {
             event: event(call, began),
             attempt: attempt(call, began),
             began,
+            paid,
         };
+        if let Some(paid) = &account.paid {
+            account.event.charges = paid.charges().to_vec();
+            account.event.budget = Some(paid.effect());
+        }
         account.say(Outcome::Failed, ErrorReason::Unavailable.name(), &worst(dependencies, call, began));
-        let opened = account.log.open(&account.event);
-        account.open =
-            opened.map_err(|full| Failure::new(ErrorReason::Unavailable, format!("no heartbeat: {full}")))?;
+        match account.log.open(&account.event) {
+            Ok(opened) => account.open = opened,
+            Err(full) => {
+                account.settle(Some(Money::ZERO), 0);
+                return Err(Failure::new(ErrorReason::Unavailable, format!("no heartbeat: {full}")));
+            }
+        }
         Ok(account)
     }
 
@@ -85,7 +101,15 @@ impl ProbeAccount {
             attempt.latency = latency;
         }
         self.say(outcome, reason, end);
+        let cost = (!end.cost.unknown).then(|| Money::from_nano_eur(end.cost.nano_eur));
+        self.settle(cost, end.usage.prompt_tokens().saturating_add(end.usage.answer_tokens()));
         self.log.close(self.open, &self.event);
+    }
+
+    fn settle(&mut self, cost: Option<Money>, tokens: u64) {
+        if let Some(paid) = self.paid.take() {
+            paid.settle(cost, tokens);
+        }
     }
 
     fn say(&mut self, outcome: Outcome, reason: &str, end: &ProbeEnd) {

@@ -1,6 +1,6 @@
 //! One heartbeat.
 
-use super::ProbeAccount;
+use super::{ProbeAccount, paid};
 use crate::{call::Call, meter::Meter, service::Dependencies, stream::MeteredStream};
 use futures_util::StreamExt as _;
 use http::HeaderMap;
@@ -50,7 +50,8 @@ async fn ask(
         request(model, facts, settings.max_output_tokens)
     })?;
     let span = Span::server("signalbox.heartbeat", &HeaderMap::new());
-    let account = ProbeAccount::open(dependencies, &call)?;
+    let paid = paid::reserve(dependencies, &call).await?;
+    let account = ProbeAccount::open(dependencies, &call, paid)?;
     let meter = Meter::start(dependencies, &call, &span).accounted(account);
     let reply = call.vendor.stream(call.target(), &call.request.prompt).await;
     let mut answer = match reply {

@@ -1,3 +1,5 @@
+mod paid;
+
 use super::*;
 use crate::{CallHealth, health::CallEnd};
 use arc_swap::ArcSwap;
@@ -12,8 +14,8 @@ use signalbox_kit::{
     config::{ConfigHandle, Environment},
 };
 use signalbox_ports::{
-    AnswerStream, BoxAnswerStream, CallOutcome, CallRecord, CallSink, LogFull, OpenAccount, UsageLog,
-    VendorApi, VendorReply, VendorTarget,
+    AnswerStream, BoxAnswerStream, CallOutcome, CallRecord, CallSink, LogFull, OpenAccount, Unlimited,
+    UsageLog, VendorApi, VendorReply, VendorTarget,
 };
 use signalbox_resilience::Sketch;
 use signalbox_types::{
@@ -175,6 +177,7 @@ impl Process {
             vendors: Arc::new(ArcSwap::from_pointee(vendors)),
             calls: accounts.clone(),
             usage: log.clone(),
+            admission: Arc::new(Unlimited),
             health: health.clone(),
             clock,
         };
