@@ -149,7 +149,7 @@ impl RateLimit {
         slice.low = low;
     }
 
-    /// Somebody was refused and told to wait so long. What is theirs is kept for them.
+    /// Somebody was refused as [`Refused::Short`] and told to wait so long. What is theirs is kept for them.
     pub fn refused(&mut self, limit: &Limit, want: &Want<'_>, wait: u64) {
         if want.steps == 0 {
             return;

@@ -20,9 +20,9 @@ pub async fn any_takes_and_returns_give_the_models_answers(fresh: &impl AsyncFn(
         for step in 0..60 {
             let time = Duration::from_millis(random.below(4) * random.logarithmic(1, 40_000));
             if random.percent(2) {
-                world.set_back(time)
+                world.set_back(time);
             } else {
-                world.pass(time)
+                world.pass(time);
             }
             let asks = any_asks(&mut random, round);
             if random.percent(25) {
