@@ -11,11 +11,13 @@ pub(crate) enum Role {
     Adapter,
     /// Stores accounts and answers what was used.
     Ingest,
+    /// Knows tenants, API keys and budgets, and keeps the ledger.
+    Budget,
 }
 
 impl Role {
     /// Every role that is built.
-    pub(crate) const ALL: [Self; 3] = [Self::Router, Self::Adapter, Self::Ingest];
+    pub(crate) const ALL: [Self; 4] = [Self::Router, Self::Adapter, Self::Ingest, Self::Budget];
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -23,6 +25,7 @@ impl Role {
             Self::Router => "router",
             Self::Adapter => "adapter",
             Self::Ingest => "ingest",
+            Self::Budget => "budget",
         }
     }
 }
@@ -40,6 +43,6 @@ impl FromStr for Role {
         Self::ALL
             .into_iter()
             .find(|role| role.name() == text)
-            .ok_or_else(|| format!("there is no role `{text}`; there are router, adapter and ingest"))
+            .ok_or_else(|| format!("there is no role `{text}`; there are router, adapter, ingest and budget"))
     }
 }

@@ -1,6 +1,9 @@
 //! `signalbox serve`: reads like a table of contents. Configuration, telemetry, wiring, serving, draining.
 
+mod access;
+mod budget;
 mod health;
+mod listen;
 mod nats;
 mod peers;
 mod shard;
@@ -8,6 +11,8 @@ mod spool;
 mod state;
 mod usage;
 
+pub(crate) use access::Access;
+pub(crate) use budget::store as budget_store;
 pub(crate) use usage::store as usage_store;
 
 use crate::{
@@ -17,11 +22,11 @@ use crate::{
     wire::Shared,
 };
 use arc_swap::ArcSwap;
+use budget::Budgets;
 use signalbox_kit::{
     Clock, SystemClock,
-    access::{AdminKey, LoneAuthenticator},
     catalog::VendorSettings,
-    config::{AuthenticationConfig, ConfigHandle, LogFormat, ServerConfig},
+    config::{ConfigHandle, LogFormat},
     readiness::Readiness,
     serve::{StopSignals, bind},
     telemetry,
@@ -73,10 +78,12 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let exporting = start_telemetry(&config, &roles)?;
 
     let settings = config.catalog().vendors(config.environment());
-    let admin_key = AdminKey::from_environment(config.environment())?;
-    let required = config.loaded().config.access.authentication == AuthenticationConfig::Required;
-    let authenticated = required || admin_key.is_some();
-    let server = listen_addresses(&args, &config.loaded().config.server, authenticated)?;
+    let access = Access::read(&config)?;
+    let store = match roles.contains(&Role::Budget) {
+        true => Some(budget_store::open(&config, &clock).await?),
+        false => None,
+    };
+    let server = listen::addresses(&args, &config.loaded().config.server, &access, store.as_ref()).await?;
     let threads =
         server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let grpc = bind(server.listen, threads)
@@ -92,8 +99,9 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let spool = spool::open(&config, &roles)?;
     let nats = nats::connect(&config, &roles).await?;
     let usage = usage::prepare(&config, &clock, &roles, spool.as_ref(), nats.as_ref()).await?;
-    let access = (admin_key, required);
-    let shared = share(&args, &config, clock, roles, access, &settings, spool, &usage);
+    let budgets = budget::prepare(&config, &clock, &access, &roles, store, spool.as_ref(), &usage)?;
+    let parts = Parts { access, budgets: &budgets, spool, usage: &usage };
+    let shared = share(&args, &config, clock, roles, &settings, parts);
     let first = connections.shards().first().cloned().unwrap_or_default();
     let mut carriers = health::start(&shared, &first, nats.as_ref());
 
@@ -102,6 +110,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     // Before the first call is taken, so that nobody is told of a readiness that is not there.
     peers::expect_adapters(&shared, &readiness);
     let usage = usage::start(&shared, usage, nats.as_ref(), &readiness)?;
+    let budgets = budget::start(&shared, budgets, &readiness);
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
     let mut stop = StopSignals::listen().map_err(|error| format!("cannot wait for a signal: {error}"))?;
@@ -132,12 +141,21 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     if let Some(usage) = &shared.usage {
         usage.tail.close();
     }
+    if let Some(budgets) = &shared.budgets {
+        budgets.feed.close();
+    }
     carriers.abort_all();
     let finished = tokio::select! {
         finished = running.join() => finished,
         _ = stop.next() => Err("stopped by a second signal; calls under way were cut".to_owned()),
     };
-    usage.finish().await;
+    let end_budgets = async {
+        // What is still under way holds a part of them: the next start settles it.
+        if finished.is_ok() {
+            budgets.finish().await;
+        }
+    };
+    tokio::join!(usage.finish(), end_budgets);
     // Not before: whoever watches the process sees it drain.
     background.iter().chain(&keeper).for_each(tokio::task::JoinHandle::abort);
     if let Some(spool) = shared.spool {
@@ -170,40 +188,23 @@ fn start_telemetry(
         .transpose()
 }
 
-/// The server's configuration with the command line laid over it. Without authentication only loopback is safe.
-fn listen_addresses(
-    args: &ServeArgs,
-    configured: &ServerConfig,
-    authenticated: bool,
-) -> Result<ServerConfig, String> {
-    let server = ServerConfig {
-        listen: args.listen.unwrap_or(configured.listen),
-        metrics_listen: args.metrics_listen.unwrap_or(configured.metrics_listen),
-        ..configured.clone()
-    };
-    if server.listen.ip().is_loopback() || authenticated || args.insecure_listen {
-        return Ok(server);
-    }
-    Err(format!(
-        "{} can be reached from other machines, and callers are not authenticated: listen on a loopback address; or \
-         let callers be authenticated, by a {} in the environment or a first API key (`signalbox key create`); or \
-         pass --insecure-listen where something in front authenticates them",
-        server.listen,
-        AdminKey::VARIABLE
-    ))
+/// What was prepared for this process's roles.
+struct Parts<'p> {
+    access: Access,
+    budgets: &'p Budgets,
+    spool: Option<Arc<Spool>>,
+    usage: &'p Usage,
 }
 
-#[expect(clippy::too_many_arguments, reason = "for now")]
 fn share(
     args: &ServeArgs,
     config: &Arc<ConfigHandle>,
     clock: Arc<dyn Clock>,
     roles: Vec<Role>,
-    (admin_key, required): (Option<AdminKey>, bool),
     settings: &[VendorSettings],
-    spool: Option<Arc<Spool>>,
-    usage: &Usage,
+    parts: Parts<'_>,
 ) -> Shared {
+    let Parts { access, budgets, spool, usage } = parts;
     let known = ConfiguredVendors::default();
     if roles.contains(&Role::Adapter) {
         known.set(settings.iter().map(|vendor| (vendor.name.clone(), vendor.simulated)));
@@ -220,8 +221,11 @@ fn share(
         config: config.clone(),
         clock,
         roles,
-        authenticator: Arc::new(LoneAuthenticator::new(admin_key.clone(), required)),
-        admin_key,
+        authenticator: access.authenticator(budgets.replica.as_ref()),
+        callers: access.told(budgets.replica.is_some()),
+        access,
+        admission: budgets.admission(),
+        budgets: budgets.service.clone(),
         vendors: known,
         holds: SharedHolds::default(),
         health: SharedHealth::default(),

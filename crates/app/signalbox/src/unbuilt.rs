@@ -10,16 +10,12 @@ use std::{
 };
 use tonic::{body::Body, server::NamedService, service::RoutesBuilder};
 use tower::Service;
-use v1::{
-    batch_service_server::BatchServiceServer, budget_service_server::BudgetServiceServer,
-    cache_service_server::CacheServiceServer,
-};
+use v1::{batch_service_server::BatchServiceServer, cache_service_server::CacheServiceServer};
 
 /// Adds a stand-in for every service that is not built yet.
 pub(crate) fn add_to(routes: &mut RoutesBuilder) {
     routes
         .add_service(Unbuilt::<BatchServiceServer<()>>::new())
-        .add_service(Unbuilt::<BudgetServiceServer<()>>::new())
         .add_service(Unbuilt::<CacheServiceServer<()>>::new());
 }
 
@@ -78,7 +74,6 @@ mod tests {
     async fn every_unbuilt_service_names_the_method_and_the_reason() {
         for (status, method) in [
             (answer_of::<CacheServiceServer<()>>("Lookup").await, "signalbox.v1.CacheService/Lookup"),
-            (answer_of::<BudgetServiceServer<()>>("Reserve").await, "signalbox.v1.BudgetService/Reserve"),
             (answer_of::<BatchServiceServer<()>>("Submit").await, "signalbox.v1.BatchService/Submit"),
         ] {
             let failure = from_status(&status);

@@ -1,10 +1,10 @@
 //! Brings services, connectors and peers together: the one place that knows them all.
 
-use crate::{roles::Role, unbuilt, vendors::ShardVendors};
+use crate::{roles::Role, serve::Access, unbuilt, vendors::ShardVendors};
 use signalbox_api::{DESCRIPTOR_SET, v1};
-use signalbox_kit::{Clock, Hop, access::AdminKey, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
+use signalbox_kit::{Clock, Hop, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
 use signalbox_moderation::HttpModerator;
-use signalbox_ports::{Authenticator, NoLog, UsageLog};
+use signalbox_ports::{Admission, Authenticator, NoLog, UsageLog};
 use signalbox_provider_adapter::{CallHealth, Heartbeat, OtherAdapters};
 use signalbox_router::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
 use signalbox_spool::Spool;
@@ -20,8 +20,14 @@ pub(crate) struct Shared {
     pub(crate) roles: Vec<Role>,
     /// Who calls, for every listener.
     pub(crate) authenticator: Arc<dyn Authenticator>,
+    /// The same in words.
+    pub(crate) callers: &'static str,
     /// How this process makes itself known to other roles.
-    pub(crate) admin_key: Option<AdminKey>,
+    pub(crate) access: Access,
+    /// What requests must ask before they spend.
+    pub(crate) admission: Arc<dyn Admission>,
+    /// What is answered of budgets, where they are kept from here.
+    pub(crate) budgets: Option<signalbox_budget::Dependencies>,
     pub(crate) vendors: ConfiguredVendors,
     pub(crate) holds: SharedHolds,
     pub(crate) health: SharedHealth,
@@ -69,6 +75,9 @@ pub(crate) fn wire<H: Health>(
     if let Some(usage) = &shared.usage {
         routes.add_service(signalbox_cost_ingest::server(usage.clone(), limit));
     }
+    if let Some(budgets) = &shared.budgets {
+        routes.add_service(signalbox_budget::server(budgets.clone(), limit));
+    }
     unbuilt::add_to(&mut routes);
     if shared.config.loaded().config.access.reflection {
         add_reflection(&mut routes)?;
@@ -82,6 +91,7 @@ fn adapter(shared: &Shared, vendors: &ShardVendors) -> signalbox_provider_adapte
         vendors: vendors.handle(),
         calls: Arc::new(CallMetrics),
         usage: shared.usage_log(),
+        admission: shared.admission.clone(),
         health: shared.call_health.clone(),
         clock: shared.clock.clone(),
     }
@@ -118,7 +128,7 @@ fn router(
         usual_costs: shared.usual_costs.clone(),
         moderator: Some(Arc::new(HttpModerator::default())),
         usage: shared.usage_log(),
-        admission: Arc::new(signalbox_ports::Unlimited),
+        admission: shared.admission.clone(),
         clock: shared.clock.clone(),
     };
     Ok(signalbox_router::server(dependencies, limit))
@@ -134,13 +144,7 @@ pub(crate) fn adapter_peers(shared: &Shared) -> Result<Hop, String> {
                 .to_owned()
         );
     }
-    remote(peers, "peers.adapter", shared.admin_key.as_ref())
-}
-
-/// The way to other processes of this deployment.
-pub(crate) fn remote(peers: &[String], field: &str, key: Option<&AdminKey>) -> Result<Hop, String> {
-    let hop = hop::remote(peers).map_err(|error| format!("{field}: {error}"))?;
-    Ok(hop::with_key(hop, key))
+    shared.access.remote(peers, "peers.adapter")
 }
 
 /// Both versions of server reflection: older grpcurl asks for v1alpha.

@@ -52,6 +52,11 @@ impl AdminKey {
         digest(self.key.expose()).ct_eq(&digest(other)).into()
     }
 
+    /// The key itself.
+    pub fn secret(&self) -> &Secret {
+        &self.key
+    }
+
     /// As the `authorization` header of a call.
     pub fn header(&self) -> HeaderValue {
         self.header.clone()

@@ -85,3 +85,21 @@ pub(super) fn check_redis(text: &str) -> Result<(), String> {
                    `password` say who asks";
     if good { Ok(()) } else { Err(problem.to_owned()) }
 }
+
+/// An address with a password in it, for those who take no other. A `user` of `None` stands in it already.
+pub(super) fn with_password(url: &str, user: Option<&str>, password: &str) -> String {
+    let password = escaped(password);
+    match (user, url.split_once("://")) {
+        (Some(user), Some((scheme, rest))) => format!("{scheme}://{}:{password}@{rest}", escaped(user)),
+        _ => url.replacen('@', &format!(":{password}@"), 1),
+    }
+}
+
+/// A text as a part of an address, where some characters mean something.
+fn escaped(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().fold(String::new(), |escaped, byte| match plain(byte) {
+        true => format!("{escaped}{}", char::from(byte)),
+        false => format!("{escaped}%{byte:02X}"),
+    })
+}

@@ -2,6 +2,7 @@
 
 use super::{
     Environment, KeySource, Secret,
+    addresses::with_password,
     check::Findings,
     sanity::check_key_source,
     tree::Cursor,
@@ -82,21 +83,25 @@ pub struct PostgresConfig {
     /// Where the user's password is.
     #[serde(default)]
     pub password: Option<KeySource>,
-    /// Connections of each process at most.
-    #[serde(default = "default_connections")]
-    #[schemars(range(min = 1, max = 1000))]
-    pub max_connections: u32,
-}
-
-fn default_connections() -> u32 {
-    16
 }
 
 impl PostgresConfig {
-    /// The user's password, or what keeps it from being read.
-    pub fn password(&self, env: &Environment) -> Result<Option<Secret>, String> {
-        self.password.as_ref().map(|source| source.read(env)).transpose()
+    /// The address with the password in it, or what keeps that from being read.
+    pub fn address(&self, env: &Environment) -> Result<Secret, String> {
+        address(&self.url, None, self.password.as_ref(), env)
     }
+}
+
+/// An address with what its owner is to be told of who asks. A `user` of `None` stands in the address already.
+fn address(
+    url: &str,
+    user: Option<&str>,
+    password: Option<&KeySource>,
+    env: &Environment,
+) -> Result<Secret, String> {
+    let Some(source) = password else { return Ok(Secret::new(url)) };
+    let password = source.read(env).map_err(|problem| format!("password: {problem}"))?;
+    Ok(Secret::new(with_password(url, user, password.expose())))
 }
 
 /// A Redis server, which counts the rates of requests and tokens over all processes. Without one each process with the
@@ -112,12 +117,15 @@ pub struct RedisConfig {
     pub user: Option<String>,
     /// Where the user's password is.
     pub password: Option<KeySource>,
+    /// File with certificates (PEM) to trust in place of the system's.
+    pub ca_file: Option<PathBuf>,
 }
 
 impl RedisConfig {
-    /// The user's password, or what keeps it from being read.
-    pub fn password(&self, env: &Environment) -> Result<Option<Secret>, String> {
-        self.password.as_ref().map(|source| source.read(env)).transpose()
+    /// The address with user and password in it, where there is one, or what keeps the password from being read.
+    pub fn address(&self, env: &Environment) -> Result<Option<Secret>, String> {
+        let user = Some(self.user.as_deref().unwrap_or_default());
+        self.url.as_ref().map(|url| address(url, user, self.password.as_ref(), env)).transpose()
     }
 }
 
@@ -147,7 +155,8 @@ pub(super) fn check_redis(redis: &RedisConfig, at: &Cursor<'_>, findings: &mut F
     if redis.user.is_some() && redis.password.is_none() {
         findings.fault(at, "`user` needs a `password`");
     }
-    if redis.url.is_none() && (redis.user.is_some() || redis.password.is_some()) {
+    let rest = redis.user.is_some() || redis.password.is_some() || redis.ca_file.is_some();
+    if redis.url.is_none() && rest {
         findings.warn(at, "has no `url`, so the rest has no effect");
     }
 }

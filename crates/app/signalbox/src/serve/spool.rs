@@ -1,8 +1,9 @@
 //! The spool of this process: opened before anything is served, brought to the disk while it runs.
 
+use super::budget;
 use crate::roles::Role;
 use signalbox_kit::config::{ConfigHandle, SpoolConfig, data_dir};
-use signalbox_spool::{Options, Spool};
+use signalbox_spool::{LEDGER, Options, Spool};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -18,13 +19,26 @@ pub(crate) fn open(config: &ConfigHandle, roles: &[Role]) -> Result<Option<Arc<S
     }
     let settings = config.loaded().config.usage.spool.clone();
     let options = Options {
-        dir: settings.dir.clone().unwrap_or_else(|| default_dir(config, roles)),
+        dir: dir(config, roles),
         max_bytes: settings.max_bytes,
         segment_bytes: SEGMENT_BYTES.min(settings.max_bytes / 4),
-        readers: &[],
+        readers: if settles(config, roles) { &[LEDGER] } else { &[] },
     };
     let spool = Spool::open(options).map_err(|error| format!("the usage spool: {error}"))?;
     Ok(Some(Arc::new(spool)))
+}
+
+/// Whether budgets pay for what is accounted for here.
+fn settles(config: &ConfigHandle, roles: &[Role]) -> bool {
+    // Heartbeats of adapters cost, too.
+    let spends = roles.iter().any(|role| matches!(role, Role::Router | Role::Adapter));
+    spends && budget::are_kept(&config.loaded().config, roles)
+}
+
+/// Where the spool is.
+pub(crate) fn dir(config: &ConfigHandle, roles: &[Role]) -> PathBuf {
+    let configured = config.loaded().config.usage.spool.dir.clone();
+    configured.unwrap_or_else(|| default_dir(config, roles))
 }
 
 /// A router and an adapter that are started in one place without a word do not meet in one directory.

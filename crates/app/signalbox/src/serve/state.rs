@@ -6,7 +6,9 @@ use crate::{
     wire::Shared,
 };
 use prometheus::IntGaugeVec;
-use signalbox_api::v1::{provider_service_server, router_service_server, usage_service_server};
+use signalbox_api::v1::{
+    budget_service_server, provider_service_server, router_service_server, usage_service_server,
+};
 use signalbox_kit::{catalog::VendorSettings, readiness::Readiness, telemetry::metrics};
 use std::{
     io::{self, Write},
@@ -55,7 +57,7 @@ pub(crate) fn announce(
     BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
     let reach = if address.ip().is_loopback() { "only from this machine" } else { "FROM OTHER MACHINES TOO" };
     let roles = shared.admin.roles.join(",");
-    tracing::info!(%address, metrics = metrics_address, roles, "serving gRPC, {reach}");
+    tracing::info!(%address, metrics = metrics_address, roles, "serving gRPC, {reach}; {}", shared.callers);
     if !simulated.is_empty() {
         let vendors = simulated.join(",");
         tracing::warn!(
@@ -118,6 +120,7 @@ fn names(roles: &[Role]) -> impl Iterator<Item = &'static str> {
         Role::Router => router_service_server::SERVICE_NAME,
         Role::Adapter => provider_service_server::SERVICE_NAME,
         Role::Ingest => usage_service_server::SERVICE_NAME,
+        Role::Budget => budget_service_server::SERVICE_NAME,
     };
     std::iter::once("").chain(roles.iter().map(service))
 }

@@ -55,9 +55,10 @@ fn a_ledger_is_kept_in_one_place_and_its_password_in_another() {
     }
     let text = "budgets: {store: {postgres: {url: 'postgres://me@host:5432/db?sslmode=require', password: {env: P}}}}";
     let postgres = good(text).config.budgets.store.postgres.clone().unwrap();
-    let env = Environment::new([("P", "s3cr3t")]);
-    assert_eq!(postgres.password(&env).unwrap().unwrap().expose(), "s3cr3t");
-    assert_eq!(postgres.password(&Environment::default()).unwrap_err(), "the environment has no P");
+    let address = postgres.address(&Environment::new([("P", "s3:c/r@t")])).unwrap();
+    assert_eq!(address.expose(), "postgres://me:s3%3Ac%2Fr%40t@host:5432/db?sslmode=require");
+    let problem = postgres.address(&Environment::default()).unwrap_err();
+    assert_eq!(problem, "password: the environment has no P");
 }
 
 #[test]
@@ -71,7 +72,14 @@ fn redis_is_asked_by_who_the_file_names_with_a_password_from_elsewhere() {
     }
     assert_problems("redis:\n  url: redis://host\n  user: me\n", &["2:3: redis: `user` needs a `password`"]);
     assert!(warnings("redis: {password: {env: P}}").contains("redis: has no `url`"));
-    good("redis: {url: 'rediss://host:6380/1', user: me, password: {env: P}}");
+    let env = Environment::new([("P", "s3cr3t")]);
+    let address = |text: &str| good(text).config.redis.address(&env).unwrap();
+    let whole = address("redis: {url: 'rediss://host:6380/1', user: me, password: {env: P}}").unwrap();
+    assert_eq!(whole.expose(), "rediss://me:s3cr3t@host:6380/1");
+    let without_user = address("redis: {url: 'redis://host', password: {env: P}}").unwrap();
+    assert_eq!(without_user.expose(), "redis://:s3cr3t@host");
+    assert_eq!(address("redis: {url: 'redis://host'}").unwrap().expose(), "redis://host");
+    assert_eq!(address("{}"), None);
 }
 
 #[test]

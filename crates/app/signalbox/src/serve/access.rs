@@ -1,0 +1,66 @@
+//! Who may call this process, and how it makes itself known to others.
+
+use signalbox_admission::Replica;
+use signalbox_kit::{
+    Hop,
+    access::{AdminKey, LoneAuthenticator},
+    config::{AuthenticationConfig, ConfigHandle},
+    hop,
+};
+use signalbox_ledger::SqlLedger;
+use signalbox_ports::{Authenticator, tenants::TenantStore as _};
+use std::sync::Arc;
+
+/// What is said of it before anybody calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Access {
+    /// The key that all roles of the deployment share.
+    pub(crate) admin_key: Option<AdminKey>,
+    /// Callers need a key whether or not there is any.
+    pub(crate) required: bool,
+}
+
+impl Access {
+    /// As environment and configuration say.
+    pub(crate) fn read(config: &ConfigHandle) -> Result<Self, String> {
+        let authentication = config.loaded().config.access.authentication;
+        Ok(Self {
+            admin_key: AdminKey::from_environment(config.environment())?,
+            required: authentication == AuthenticationConfig::Required,
+        })
+    }
+
+    /// Whether callers are authenticated from the first call on: because they always are, or because there is an API
+    /// key already.
+    pub(crate) async fn is_certain(&self, store: Option<&SqlLedger>) -> Result<bool, String> {
+        if self.required || self.admin_key.is_some() {
+            return Ok(true);
+        }
+        let Some(store) = store else { return Ok(false) };
+        let has_keys = store.has_keys().await;
+        has_keys.map_err(|error| format!("it is not known whether there is any API key: {error}"))
+    }
+
+    /// Who is asked about callers.
+    pub(crate) fn authenticator(&self, replica: Option<&Replica>) -> Arc<dyn Authenticator> {
+        match replica {
+            Some(replica) => Arc::new(replica.clone()),
+            None => Arc::new(LoneAuthenticator::new(self.admin_key.clone(), self.required)),
+        }
+    }
+
+    /// The way to other processes of this deployment, listed in a `field` of the configuration.
+    pub(crate) fn remote(&self, peers: &[String], field: &str) -> Result<Hop, String> {
+        let hop = hop::remote(peers).map_err(|error| format!("{field}: {error}"))?;
+        Ok(hop::with_key(hop, self.admin_key.as_ref()))
+    }
+
+    /// In words, for the log.
+    pub(crate) fn told(&self, replica: bool) -> &'static str {
+        match (self.required || self.admin_key.is_some(), replica) {
+            (true, _) => "callers need a key",
+            (false, true) => "callers need no key before there is one",
+            (false, false) => "callers are NOT AUTHENTICATED",
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Where a process may listen.
+
+use super::{ServeArgs, access::Access};
+use signalbox_kit::{access::AdminKey, config::ServerConfig};
+use signalbox_ledger::SqlLedger;
+
+/// The server's configuration with the command line laid over it. Where callers are not authenticated, only loopback is
+/// safe.
+pub(super) async fn addresses(
+    args: &ServeArgs,
+    configured: &ServerConfig,
+    access: &Access,
+    store: Option<&SqlLedger>,
+) -> Result<ServerConfig, String> {
+    let server = ServerConfig {
+        listen: args.listen.unwrap_or(configured.listen),
+        metrics_listen: args.metrics_listen.unwrap_or(configured.metrics_listen),
+        ..configured.clone()
+    };
+    if server.listen.ip().is_loopback() || args.insecure_listen || access.is_certain(store).await? {
+        return Ok(server);
+    }
+    Err(format!(
+        "{} can be reached from other machines, and callers are not authenticated: listen on a loopback address; or \
+         have callers authenticated, by setting {} in the environment or by making a first API key (`signalbox key \
+         create`); or pass --insecure-listen where something in front authenticates them",
+        server.listen,
+        AdminKey::VARIABLE
+    ))
+}
