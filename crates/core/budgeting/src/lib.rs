@@ -9,7 +9,7 @@
 //! | what does a budget do on the way to its limit | [`threshold`] |
 //! | how much does a replica take at a time | [`slice`] |
 //! | what may a replica spend without asking | [`wallet`] |
-//! | how fast may requests and tokens come | [`rates`] |
+//! | what may a replica start of a rate limit without asking | [`rates`] |
 //! | how is a rate limit shared out in slices | [`rate_limit`] |
 //! | when is the money gone | [`forecast`] |
 //! | what must the ledger be, whatever happens | [`model`] |

@@ -1,7 +1,7 @@
-//! How fast requests and tokens may come.
+//! What a replica may start of a rate limit without asking.
 //!
-//! A replica spends a slice of each limit from memory ([`RateWallet`]). Who hands the slices out keeps one bucket for
-//! each limit of requests and of tokens ([`Bucket`]).
+//! It spends slices from memory ([`RateWallet`]), which somebody else hands out ([`crate::rate_limit`]). Where nobody
+//! does, it has a bucket of its own for each limit of requests and of tokens ([`Bucket`]).
 
 mod bucket;
 mod spend;

@@ -1,4 +1,4 @@
-//! How much a replica takes of a budget or of a rate at a time.
+//! How much a replica takes of a budget at a time.
 //!
 //! **T5, round trips.** A replica asks once for each slice that it spends, so about `mean cost / slice` of all requests
 //! wait for an answer from elsewhere; all others are admitted from memory.
@@ -60,16 +60,6 @@ pub fn excess(idle: i64, slice: i64) -> i64 {
     if idle > slice.saturating_mul(2) { idle - slice } else { 0 }
 }
 
-/// How much of a rate's bucket to hand to one of `replicas`, of a `limit` a minute of which so much is `left`: a
-/// twentieth, three seconds' worth, but what is needed in any case; `None` if that is too little.
-pub fn rate_granted(limit: u64, needed: u64, left: u64, replicas: u32) -> Option<u64> {
-    if needed > left {
-        return None;
-    }
-    let fair = left / (2 * u64::from(replicas.max(1)));
-    Some((limit / 20).min(fair).max(needed))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,15 +108,6 @@ mod tests {
         assert_eq!(excess(2 * EUR + 1, EUR), EUR + 1);
         assert_eq!(excess(-5, EUR), 0);
         assert_eq!(excess(i64::MAX, i64::MAX), 0);
-    }
-
-    #[test]
-    fn a_slice_of_a_rate_is_three_seconds_worth_while_there_is_plenty() {
-        assert_eq!(rate_granted(6000, 1, 6000, 2), Some(300));
-        assert_eq!(rate_granted(6000, 1, 400, 2), Some(100));
-        assert_eq!(rate_granted(6000, 500, 600, 2), Some(500));
-        assert_eq!(rate_granted(6000, 601, 600, 2), None);
-        assert_eq!(rate_granted(10, 1, 10, 1), Some(1));
     }
 
     proptest! {
