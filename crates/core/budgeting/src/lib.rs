@@ -7,7 +7,7 @@
 //! |---|---|
 //! | which day or month is it for a tenant | [`period`] |
 //! | what does a budget do on the way to its limit | [`threshold`] |
-//! | how much does a replica take at a time | [`slice`] |
+//! | how much does a replica take at a time | [`mod@slice`] |
 //! | what may a replica spend without asking | [`wallet`] |
 //! | what may a replica start of a rate limit without asking | [`rates`] |
 //! | how is a rate limit shared out in slices | [`rate_limit`] |
@@ -20,8 +20,8 @@
 //!   ([`slice::granted`], [`wallet`], [`model`]).
 //! - **T2**, a request that costs more puts the budget into debt by just that, and admission stops ([`wallet`]).
 //! - **T3**, a replica that stood still spends at most what it held ([`wallet::Grant`]).
-//! - **T4**, what nobody can spend near the limit is small ([`slice`]).
-//! - **T5**, asking is rare: about a request's mean cost / slice of the requests ([`slice`]).
+//! - **T4**, what nobody can spend near the limit is small ([`mod@slice`]).
+//! - **T5**, asking is rare: about a request's mean cost / slice of the requests ([`mod@slice`]).
 
 pub mod forecast;
 pub mod model;
