@@ -102,10 +102,15 @@ impl Inner {
 
     /// For all that wait; if that is too much, for this one.
     async fn acquire(&self, desk: &Arc<Desk>, payer: &Payer, ask: Ask) -> Result<(), Refused> {
-        let all = desk.lock().need_of_all(payer, ask.need, self.settings.slices.max);
-        let mut answer = self.grant(desk, payer, all).await;
-        if all != ask.need && matches!(&answer, Err(Refused::No(_))) {
-            answer = self.grant(desk, payer, ask.need).await;
+        let mut need = desk.lock().need_of_all(payer, ask.need, self.settings.slices.max);
+        let mut answer = self.grant(desk, payer, need).await;
+        while let Err(Refused::No(failure)) = &answer
+            && need != ask.need
+        {
+            // As much as the service says there is, and then no more than this one needs.
+            let there_is = need.up_to(available(failure).unwrap_or_default(), ask.need);
+            need = if there_is == need { ask.need } else { there_is };
+            answer = self.grant(desk, payer, need).await;
         }
         if ask.full > 0 && is_exhausted(&answer) && !desk.lock().is_hopeless(payer) {
             sleep(RECALL).await;
@@ -161,13 +166,15 @@ impl State {
         Asked { at: Instant::now(), wall, heard: self.heard }
     }
 
-    /// What all need that wait, but the surplus over one's own not above `most`.
+    /// What all need that wait, but not more than `most` and what is left, as far as that is known.
     fn need_of_all(&mut self, payer: &Payer, own: Need, most: i64) -> Need {
-        let others = self.falls(payer).waiting.minus(own);
-        Need {
-            cost: own.cost.max(own.cost.saturating_add(others.cost).min(most)),
-            tokens: own.tokens.saturating_add(others.tokens),
-        }
+        let all = self.falls(payer).waiting.minus(own).plus(own);
+        let falls = self.payers.get(payer);
+        let budgets = falls.map(|falls| falls.budgets.as_slice()).unwrap_or_default();
+        let free =
+            |id: &Arc<str>| self.budgets.get(id).filter(|budget| budget.hard).map(|budget| budget.free);
+        let free = budgets.iter().filter_map(free).min().unwrap_or(most);
+        all.up_to(free.min(most), own)
     }
 
     /// What is lacking of an amount in the budget that has least.
@@ -191,6 +198,11 @@ impl State {
         let memory = Memory { need, failure: failure.clone(), until: Instant::now() + time };
         self.falls(payer).refused = Some(memory);
     }
+}
+
+/// What the service says that it could grant.
+pub(crate) fn available(failure: &Failure) -> Option<i64> {
+    failure.quota.as_ref()?.left.get("available_nano_eur")?.parse().ok()
 }
 
 fn is_exhausted(answer: &Result<(), Refused>) -> bool {

@@ -1,7 +1,7 @@
 //! Takes a request's worst case, or says what is in the way.
 
 use crate::{
-    ask::{Ask, Waiter},
+    ask::{Ask, Waiter, available},
     calls::Refused,
     desk::{Desk, State},
     metrics::{self, Outcome},
@@ -157,19 +157,17 @@ impl Need {
 pub(crate) fn refused(desk: &Desk, payer: &Payer, failure: Failure) -> Short {
     metrics::refused(failure.reason);
     let available = match failure.reason {
-        ErrorReason::BudgetExhausted => available(desk, payer, &failure),
+        ErrorReason::BudgetExhausted => could_reserve(desk, payer, &failure),
         _ => Money::ZERO,
     };
     Short { failure, available }
 }
 
 /// What the tightest budget could still pay: what is idle here and what the service says is free.
-fn available(desk: &Desk, payer: &Payer, failure: &Failure) -> Money {
-    let told =
-        failure.quota.as_ref().and_then(|quota| quota.left.get("available_nano_eur")?.parse::<i64>().ok());
+fn could_reserve(desk: &Desk, payer: &Payer, failure: &Failure) -> Money {
     let (state, now) = (desk.lock(), Instant::now());
     let Some(known) = state.allowance(payer, now) else { return Money::ZERO };
-    match told {
+    match available(failure) {
         // A threshold that forbids to spend leaves nothing, whatever is free.
         Some(0) | None => Money::ZERO.max(state.idle(payer, now)).min(known),
         Some(free) => known.min(Money::from_nano_eur(free) + state.idle(payer, now)),

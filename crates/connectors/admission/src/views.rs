@@ -110,6 +110,11 @@ impl Need {
         self.cost >= other.cost && self.tokens >= other.tokens
     }
 
+    /// At most so much money, but not less than `least`.
+    pub(crate) fn up_to(self, most: i64, least: Self) -> Self {
+        Self { cost: self.cost.min(most).max(least.cost), ..self }
+    }
+
     pub(crate) fn plus(self, other: Self) -> Self {
         Self { cost: self.cost.saturating_add(other.cost), tokens: self.tokens.saturating_add(other.tokens) }
     }
