@@ -176,7 +176,7 @@ impl Account {
         fault: Option<DrillFault>,
     ) -> Result<Seen, Failure> {
         let reason = if follows_a_failure(cause) { self.last_failure } else { "" };
-        let stream = self.event.operation() == Operation::StreamGenerate;
+        let stream = self.is_of_a_stream();
         let lateness = fault.map_or(Some(Duration::ZERO), |fault| fault.lateness(stream));
         let call = Call::new(model.clone(), cause, reason, Seen::new(self.prompt_tokens, lateness));
         let seen = call.seen.clone();
@@ -225,7 +225,11 @@ impl Account {
 
     /// The request is refused before any call: what the caller is told.
     pub(crate) fn refuse(mut self, status: Status) -> Status {
-        self.close(Outcome::Failed, from_status(&status).reason.name());
+        let reason = from_status(&status).reason;
+        if reason == ErrorReason::BudgetExhausted {
+            metrics::thrift("refused");
+        }
+        self.close(Outcome::Failed, reason.name());
         status
     }
 

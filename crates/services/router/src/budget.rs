@@ -7,7 +7,9 @@ pub(crate) use rules::TenantRules;
 pub(crate) use taken::Taken;
 
 use crate::{
+    account::Account,
     admission::Admitted,
+    metrics,
     plan::{self, Planned, Refused},
     service::Dependencies,
 };
@@ -86,7 +88,6 @@ impl Purse {
         }
         let payer = payer();
         let standing = dependencies.admission.standing(&payer).await?;
-        allows_calls(&standing)?;
         Ok(is_any(&standing).then(|| Box::new(Self { payer, standing })))
     }
 
@@ -133,9 +134,41 @@ impl Purse {
         &self.standing.effect
     }
 
+    /// Whether a vendor may be called at all.
+    pub(crate) fn allows_calls(&self) -> Result<(), Failure> {
+        let rest = match self.standing.limit {
+            SpendLimit::None | SpendLimit::FreeOnly => return Ok(()),
+            SpendLimit::CacheOrBatchOnly => {
+                "it pays for cached answers and the batch lane only, and neither is built yet"
+            }
+            SpendLimit::Refuse => "it pays for nothing more",
+        };
+        let budget = match &*self.standing.effect.threshold {
+            "" => "the budget is used up".to_owned(),
+            threshold => format!("the budget has reached `{threshold}`"),
+        };
+        let message = format!("{budget}: {rest}; raise its limit, or wait for its next period");
+        Err(Failure::new(ErrorReason::BudgetExhausted, message))
+    }
+
+    /// Plans a request that somebody pays for; without a purse, any plan will do.
+    pub(crate) async fn plan_for(
+        purse: Option<Box<Self>>,
+        dependencies: &Dependencies,
+        catalog: &Catalog,
+        admitted: &mut Admitted,
+        account: &mut Account,
+    ) -> Result<Planned, Box<Refused>> {
+        let stream = account.is_of_a_stream();
+        let Some(purse) = purse else { return plan::make(dependencies, catalog, admitted, stream) };
+        let (planned, taken) = purse.plan(dependencies, catalog, admitted, stream).await?;
+        account.paid_by(taken);
+        Ok(planned)
+    }
+
     /// Plans a request and takes what the plan can cost at most. Where that is not there, cheaper models are planned,
     /// with what is.
-    pub(crate) async fn plan(
+    async fn plan(
         &self,
         dependencies: &Dependencies,
         catalog: &Catalog,
@@ -153,7 +186,7 @@ impl Purse {
                 Ok(taken) => return Ok((planned, taken)),
                 Err(short) => short,
             };
-            if failure.reason != ErrorReason::BudgetExhausted || available >= worst.cost {
+            if failure.reason != ErrorReason::BudgetExhausted {
                 return Err(Box::new(Refused { failure, decision: planned.decision }));
             }
             admitted.budget.allowance = Some(available.max(Money::ZERO));
@@ -181,8 +214,10 @@ impl Purse {
             effect.threshold.clone_from(&self.standing.effect.threshold);
         }
         if self.standing.limit == SpendLimit::FreeOnly {
+            metrics::thrift("free_only");
             effect.set_outcome(Outcome::FreeOnly);
         } else if thrift {
+            metrics::thrift("downgraded");
             effect.set_outcome(Outcome::Downgraded);
         } else if effect.outcome() == Outcome::Unspecified && !reservation.charges().is_empty() {
             effect.set_outcome(Outcome::Admitted);
@@ -195,23 +230,6 @@ impl Purse {
 fn is_any(standing: &Standing) -> bool {
     let Standing { tenant, tiers, limit, allowance, effect: _ } = standing;
     tenant.is_some() || !tiers.is_empty() || *limit != SpendLimit::None || allowance.is_some()
-}
-
-/// Whether a vendor may be called at all.
-fn allows_calls(standing: &Standing) -> Result<(), Failure> {
-    let rest = match standing.limit {
-        SpendLimit::None | SpendLimit::FreeOnly => return Ok(()),
-        SpendLimit::CacheOrBatchOnly => {
-            "it pays for cached answers and the batch lane only, and neither is built yet"
-        }
-        SpendLimit::Refuse => "it pays for nothing more",
-    };
-    let threshold = match &*standing.effect.threshold {
-        "" => "the budget".to_owned(),
-        threshold => format!("the budget has reached `{threshold}`"),
-    };
-    let message = format!("{threshold}: {rest}; raise its limit, or wait for its next period");
-    Err(Failure::new(ErrorReason::BudgetExhausted, message))
 }
 
 /// Why nobody can serve: in the words of the budget that was short, where it is for money.

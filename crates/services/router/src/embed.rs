@@ -20,7 +20,7 @@ use signalbox_kit::{
     hop,
     telemetry::trace::Span,
 };
-use signalbox_ports::{Payer, RatesLeft, Worst};
+use signalbox_ports::{RatesLeft, Worst};
 use signalbox_pricing::{Day, estimate_input_tokens};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Reconnect};
 use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector, Money};
@@ -50,7 +50,7 @@ pub(crate) async fn embed(
     let deadline = timeout.and_then(|timeout| started.checked_add(timeout));
     let catalog = dependencies.config.catalog();
     let mut account = Account::of_embedding(dependencies, &wire, caller.key_id(), deadline, started, span);
-    let prepared = prepare(dependencies, &catalog, selector, &mut wire, caller.key_id()).await;
+    let prepared = prepare(dependencies, &catalog, selector, &mut wire, &mut account).await;
     let Prepared { model, findings, purse, ceiling } = match prepared {
         Ok(prepared) => prepared,
         Err(status) => return Err(account.refuse(status)),
@@ -59,7 +59,6 @@ pub(crate) async fn embed(
     account.planned(decision(&model, catalog.version()), prompt_tokens);
     if let Some(purse) = purse {
         let worst = Worst { cost: ceiling, tokens: prompt_tokens };
-        account.budgeted(purse.effect());
         match purse.take(dependencies, worst, false).await {
             Ok(taken) => account.paid_by(taken),
             Err(short) => return Err(account.refuse(to_status(&short.failure))),
@@ -103,12 +102,11 @@ async fn prepare(
     catalog: &Catalog,
     selector: ModelSelector,
     wire: &mut v1::EmbedRequest,
-    key_id: &str,
+    account: &mut Account,
 ) -> Result<Prepared, Status> {
-    let payer =
-        || Payer { tenant_id: wire.tenant_id.clone(), key_id: key_id.to_owned(), scene: wire.scene.clone() };
-    let opened = Purse::open_for_vectors(dependencies, catalog, payer).await;
+    let opened = Purse::open_for_vectors(dependencies, catalog, || account.payer()).await;
     let (purse, budget) = opened.map_err(|failure| to_status(&failure))?;
+    account.looked_into(purse.as_deref()).map_err(|failure| to_status(&failure))?;
     let found = choose(dependencies, catalog, selector, &wire.tenant_id, &budget);
     let model = found.map_err(|failure| to_status(&failure))?;
     let mut findings = Vec::new();

@@ -24,7 +24,8 @@ pub(crate) async fn admit(
     let admitted = admission::admit(request, key_id, None, catalog, Instant::now());
     let mut admitted = admitted.map_err(|failure| to_status(&failure))?;
     let opened = Purse::open(dependencies, catalog, &mut admitted).await;
-    opened.map(|_| admitted).map_err(|failure| to_status(&failure))
+    let allowed = opened.and_then(|purse| purse.map_or(Ok(()), |purse| purse.allows_calls()));
+    allowed.map(|()| admitted).map_err(|failure| to_status(&failure))
 }
 
 pub(crate) async fn estimate(

@@ -176,6 +176,19 @@ static DRILL_HITS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+static THRIFT: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_budget_thrift_total",
+        "Requests that a budget did not pay for as they were asked, by what was done: downgraded, free_only or refused.",
+        &["done"],
+    )
+});
+
+/// A budget does not pay for a request as it was asked.
+pub(crate) fn thrift(done: &str) {
+    THRIFT.with_label_values(&[done]).inc();
+}
+
 static UNACCOUNTED: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_requests_unaccounted_total",

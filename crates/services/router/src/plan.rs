@@ -2,6 +2,7 @@
 
 mod bound;
 mod candidates;
+mod choice;
 mod compact;
 mod record;
 mod usual;
@@ -12,12 +13,12 @@ use signalbox_kit::catalog::{Catalog, Routing, Targets, Tenant};
 use signalbox_ports::Worst;
 use signalbox_pricing::{Day, estimate_prompt_tokens};
 use signalbox_routing::{Breaker, Candidate, Chance, Demand, Exclusion, Needs, Plan, Rules, Verdict, plan};
-use signalbox_types::{Failure, FallbackPolicy, GenerateRequest, ModelRef, ModelSelector, Money, Tier};
+use signalbox_types::{Failure, FallbackPolicy, GenerateRequest, ModelSelector, Money, Tier};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
-pub(crate) use bound::Bound;
+pub(crate) use choice::Choice;
 pub(crate) use compact::compact;
 pub use usual::UsualCosts;
 
@@ -33,23 +34,6 @@ pub(crate) struct Planned {
     pub(crate) worst: Worst,
     /// For the budget's sake dearer models were left out.
     pub(crate) thrift: bool,
-}
-
-/// A model to try.
-#[derive(Debug, Clone)]
-pub(crate) struct Choice {
-    pub(crate) model: ModelRef,
-    /// The catalogue's name for it, under which its health is kept: `vendor/*` for an unlisted model.
-    pub(crate) listed_as: ModelRef,
-    /// The most that it can use, where that is counted.
-    pub(crate) bound: Option<Bound>,
-}
-
-impl Choice {
-    /// What a call of it costs at most, as far as that is known and counted.
-    pub(crate) fn ceiling(&self) -> Money {
-        self.bound.and_then(|bound| bound.ceiling).unwrap_or_default()
-    }
 }
 
 /// A request that nobody can serve, and why each candidate was left out.
@@ -262,25 +246,6 @@ impl<'a> Considered<'a> {
             tiers: &budget.tiers,
             allowance: budget.allowance,
             ..Demand::new(self.needs)
-        }
-    }
-
-    fn choices(&self, outcome: &Outcome<'a>) -> Vec<Choice> {
-        let choice = |index: &usize| {
-            let model = outcome.candidates.get(*index)?.offer.model;
-            let listed_as = self.catalog.model(model).map_or(model, |known| &known.reference);
-            let bound = self.admitted.budget.counted.then(|| self.bound(model));
-            Some(Choice { model: model.clone(), listed_as: listed_as.clone(), bound })
-        };
-        outcome.plan.order.iter().filter_map(choice).collect()
-    }
-
-    /// One call of the dearest candidate: others that follow it are paid for when they are due.
-    fn worst(&self, choices: &[Choice]) -> Worst {
-        let output = choices.iter().filter_map(|choice| Some(choice.bound?.max_output)).max();
-        Worst {
-            cost: choices.iter().map(Choice::ceiling).max().unwrap_or_default(),
-            tokens: output.map_or(0, |output| self.needs.prompt_tokens.saturating_add(output)),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     SharedDrills, SharedHealth, SharedHolds,
     account::Account,
-    admission::{self, Admitted},
+    admission,
     attempts::{Call, Hedges, Run, first_content},
     budget::Purse,
     caller::Caller,
@@ -11,7 +11,7 @@ use crate::{
     content::{self, Content, Withheld},
     embed, estimate,
     metrics::RequestTimer,
-    plan::{self, Planned, Refused, UsualCosts},
+    plan::{self, UsualCosts},
     rates,
     stream::{AnswerStream, Begun, is_news_of_usage},
     vendors::ConfiguredVendors,
@@ -23,7 +23,7 @@ use signalbox_api::{
         usage_event::Operation,
     },
 };
-use signalbox_kit::{Clock, Hop, catalog::Catalog, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_kit::{Clock, Hop, config::ConfigHandle, telemetry::trace::Span};
 use signalbox_ports::{Admission, Moderator, RatesLeft, UsageLog};
 use signalbox_types::{ErrorReason, Failure};
 use std::{sync::Arc, time::Duration};
@@ -88,25 +88,19 @@ impl Router {
             .map_err(|failure| to_status(&failure))?;
         let operation = if stream { Operation::StreamGenerate } else { Operation::Generate };
         let mut account = Account::of(&self.dependencies, &admitted, operation, started, span);
-        let purse = match Purse::open(&self.dependencies, &catalog, &mut admitted).await {
+        let opened = Purse::open(&self.dependencies, &catalog, &mut admitted).await;
+        account.in_locale(&admitted.request.locale);
+        let looked = opened.and_then(|purse| account.looked_into(purse.as_deref()).map(|()| purse));
+        let purse = match looked {
             Ok(purse) => purse,
             Err(failure) => return Err(account.refuse(to_status(&failure))),
         };
-        account.in_locale(&admitted.request.locale);
         let content = match Content::admit(&self.dependencies, &catalog, &mut admitted.request).await {
             Ok(content) => content,
             Err(status) => return Err(account.refuse(status)),
         };
-        let planned = match plan_and_pay(
-            &self.dependencies,
-            &catalog,
-            purse,
-            &mut admitted,
-            &mut account,
-            stream,
-        )
-        .await
-        {
+        let planned = Purse::plan_for(purse, &self.dependencies, &catalog, &mut admitted, &mut account).await;
+        let planned = match planned {
             Ok(planned) => planned,
             Err(refused) => {
                 account.planned(refused.decision.clone(), 0);
@@ -152,22 +146,6 @@ impl Router {
             }
         }
     }
-}
-
-/// Plans a request, and takes from the budgets what the plan can cost.
-async fn plan_and_pay(
-    dependencies: &Dependencies,
-    catalog: &Catalog,
-    purse: Option<Box<Purse>>,
-    admitted: &mut Admitted,
-    account: &mut Account,
-    stream: bool,
-) -> Result<Planned, Box<Refused>> {
-    let Some(purse) = purse else { return plan::make(dependencies, catalog, admitted, stream) };
-    account.budgeted(purse.effect());
-    let (planned, taken) = purse.plan(dependencies, catalog, admitted, stream).await?;
-    account.paid_by(taken);
-    Ok(planned)
 }
 
 /// The adapter gives up a silent vendor by itself, and counts that; one that says nothing for this much longer is given

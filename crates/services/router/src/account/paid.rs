@@ -1,15 +1,28 @@
 //! Who pays for a request, and what was taken for it.
 
 use super::Account;
-use crate::budget::Taken;
-use signalbox_api::v1;
-use signalbox_ports::{RatesLeft, Short};
-use signalbox_types::Money;
+use crate::budget::{Purse, Taken};
+use signalbox_api::v1::{self, usage_event::Operation};
+use signalbox_ports::{Payer, RatesLeft, Short};
+use signalbox_types::{Failure, Money};
 
 impl Account {
-    /// What budgets say of a request for which nothing was taken yet.
-    pub(crate) fn budgeted(&mut self, effect: &v1::BudgetEffect) {
-        self.event.budget = Some(effect.clone());
+    /// What budgets say of a request for which nothing was taken yet; it is refused where they allow no call.
+    pub(crate) fn looked_into(&mut self, purse: Option<&Purse>) -> Result<(), Failure> {
+        let Some(purse) = purse else { return Ok(()) };
+        self.event.budget = Some(purse.effect().clone());
+        purse.allows_calls()
+    }
+
+    /// Who pays.
+    pub(crate) fn payer(&self) -> Payer {
+        let v1::UsageEvent { tenant_id, key_id, scene, .. } = &*self.event;
+        Payer { tenant_id: tenant_id.clone(), key_id: key_id.clone(), scene: scene.clone() }
+    }
+
+    /// Whether the answer is streamed.
+    pub(crate) fn is_of_a_stream(&self) -> bool {
+        self.event.operation() == Operation::StreamGenerate
     }
 
     /// Budgets and rates pay for it from now on, whatever its end.

@@ -162,7 +162,11 @@ async fn thresholds_leave_tiers_free_models_or_nothing_and_the_answer_says_which
         let failure = from_status(&world.ask(short("own")).await.unwrap_err());
         assert_eq!(failure.reason, ErrorReason::BudgetExhausted);
         assert!(failure.message.contains("`monthly 100%`") && failure.message.contains(told), "{failure:?}");
-        assert_eq!(world.book.last().error_reason, "BUDGET_EXHAUSTED");
+        let event = world.book.last();
+        assert_eq!(
+            (&*event.error_reason, &*event.budget.unwrap().threshold),
+            ("BUDGET_EXHAUSTED", "monthly 100%")
+        );
     }
     bank.check();
 }
