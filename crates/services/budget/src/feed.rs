@@ -37,13 +37,20 @@ pub struct Feed {
     active: Active,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     /// There is an API key.
     authentication_required: AtomicBool,
-    /// Changes are not heard of for too long.
+    /// Changes are not heard of for too long, or not yet: nobody is told that no key is needed before that is known.
     blind: AtomicBool,
     closed: CancellationToken,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let (authentication_required, closed) = Default::default();
+        Self { authentication_required, blind: AtomicBool::new(true), closed }
+    }
 }
 
 /// Something to be told.
@@ -176,9 +183,16 @@ mod tests {
         Change::Tenant(Tenant { tenant_id: id.to_owned(), ..Tenant::default() })
     }
 
+    /// One that the store was looked at for.
+    fn feed() -> Feed {
+        let feed = Feed::default();
+        feed.set_blind(false);
+        feed
+    }
+
     #[tokio::test]
     async fn a_replica_hears_what_concerns_it_after_a_heartbeat() {
-        let feed = Feed::default();
+        let feed = feed();
         let mut heard = std::pin::pin!(feed.follow("r1").unwrap());
         assert!(matches!(heard.next().await.unwrap().unwrap().change, Some(Change::Heartbeat(_))));
         feed.tell(Some("r2".to_owned()), tenant("others"));
@@ -193,7 +207,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_watcher_is_sent_home_rather_than_kept_news_for() {
-        let feed = Feed::default();
+        let feed = feed();
         let mut heard = std::pin::pin!(feed.follow("r1").unwrap());
         (0..=ROOM).for_each(|number| feed.tell(None, tenant(&number.to_string())));
         heard.next().await.unwrap().unwrap();
@@ -204,7 +218,8 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_relies_on_a_feed_that_is_blind() {
-        let feed = Feed::default();
+        assert!(Feed::default().follow("r1").is_err(), "nobody has looked yet");
+        let feed = feed();
         let mut heard = std::pin::pin!(feed.follow("r1").unwrap());
         heard.next().await.unwrap().unwrap();
         feed.set_blind(true);

@@ -55,7 +55,7 @@ impl Reader {
                 }
             }
         }
-        let blind = self.read_at.elapsed() >= self.dependencies.options.blind_for;
+        let blind = self.last.is_none() || self.read_at.elapsed() >= self.dependencies.options.blind_for;
         self.feed().set_blind(blind);
         self.beat(blind);
     }
