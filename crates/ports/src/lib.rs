@@ -5,6 +5,7 @@
 mod access;
 mod admission;
 mod alerts;
+pub mod cache;
 mod calls;
 mod charged;
 mod drills;
