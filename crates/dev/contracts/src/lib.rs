@@ -17,8 +17,10 @@
 mod calendar;
 mod clock;
 mod events;
+pub mod ledger;
 mod random;
 pub mod rate_limiter;
+pub mod tenant_store;
 pub mod usage_store;
 
 pub use clock::SetClock;

@@ -7,7 +7,10 @@ use super::{
     lease::{self, Lease, state},
     operation::{self, kind},
 };
-use crate::{database::Session, stored::nanos};
+use crate::{
+    database::Session,
+    stored::{json, nanos},
+};
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_budgeting::slice;
 use signalbox_ports::ledger::{Account, GrantAsk, Granted, Opening, SliceAsk};
@@ -31,7 +34,7 @@ pub(super) async fn grant(session: &mut Session<'_>, ask: &GrantAsk) -> sqlx::Re
     for ((slice, amount), name) in ask.accounts.iter().zip(amounts).zip(&names) {
         grow(&mut books, ask, slice, name, amount);
     }
-    operation::record(session, kind::GRANT, &ask.grant_id, names.join(" ")).await?;
+    operation::record(session, kind::GRANT, &ask.grant_id, json(&names)?).await?;
     books.save(session).await?;
     Ok(told(ask, &books, &books.leases, &names))
 }
@@ -62,22 +65,15 @@ async fn names(
     books: &mut Books,
     alive: &[Lease],
 ) -> sqlx::Result<Vec<String>> {
-    let own = |slice: &SliceAsk| {
-        alive.iter().find(|lease| lease.replica_id == ask.replica_id && lease.account == slice.account.key)
-    };
-    let named: Vec<&str> = ask
-        .accounts
-        .iter()
-        .map(|slice| own(slice).map_or(&*slice.lease_id, |lease| &lease.lease_id))
-        .collect();
+    let named: Vec<&str> = ask.accounts.iter().map(|slice| name(ask, slice, alive)).collect();
     let known = lease::lock(session, named.iter().copied()).await?;
     let mut names = Vec::with_capacity(named.len());
     for (slice, name) in ask.accounts.iter().zip(named) {
         let lease = match known.get(name) {
             Some(lease) if is_own(lease, ask, slice) => lease.clone(),
-            // The name was another lease's, or this one's before it was lost.
-            Some(_) => fresh(ask, slice, format!("{name}~{}", ask.grant_id)),
-            None => fresh(ask, slice, name.to_owned()),
+            None if !books.leases.contains_key(name) => fresh(ask, slice, name.to_owned()),
+            // The name was another lease's, or this one's before it expired.
+            _ => fresh(ask, slice, format!("{name}~{}", ask.grant_id)),
         };
         names.push(lease.lease_id.clone());
         books.leases.insert(lease.lease_id.clone(), lease);
@@ -85,8 +81,16 @@ async fn names(
     Ok(names)
 }
 
+/// The lease that grows, or the one to be made.
+fn name<'a>(ask: &GrantAsk, slice: &'a SliceAsk, alive: &'a [Lease]) -> &'a str {
+    let own = alive.iter().find(|lease| is_own(lease, ask, slice));
+    own.map_or(&slice.lease_id, |lease| &lease.lease_id)
+}
+
+/// Whether a lease is what grows. One that has expired does not, swept or not: its replica may have forgotten it.
 fn is_own(lease: &Lease, ask: &GrantAsk, slice: &SliceAsk) -> bool {
-    lease.replica_id == ask.replica_id && lease.account == slice.account.key && lease.state == state::ALIVE
+    let is_current = lease.state == state::ALIVE && lease.expires_at > nanos(ask.now);
+    is_current && lease.replica_id == ask.replica_id && lease.account == slice.account.key
 }
 
 fn fresh(ask: &GrantAsk, slice: &SliceAsk, name: String) -> Lease {
@@ -108,7 +112,8 @@ async fn repeated(
     books: &Books,
     names: &str,
 ) -> sqlx::Result<Granted> {
-    let names: Vec<String> = names.split(' ').map(str::to_owned).collect();
+    let names: Vec<String> =
+        serde_json::from_str(names).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
     let leases = lease::look(session, names.iter().map(String::as_str)).await?;
     Ok(told(ask, books, &leases, &names))
 }

@@ -1,1 +1,1 @@
-//! Tests.
+mod contract;
