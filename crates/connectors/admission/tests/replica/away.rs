@@ -137,3 +137,19 @@ async fn a_service_that_stands_still_is_noticed() {
     assert!(router.replica.reserve(&payer(), worst(1)).await.is_err());
     assert!(started.elapsed() <= Duration::from_secs(2));
 }
+
+#[tokio::test(start_paused = true)]
+async fn where_changes_are_not_heard_of_each_request_asks() {
+    let fake = with_limit(10 * EUR);
+    let router = Running::new(&fake, "r1").await;
+    fake.world().silent = true;
+    pass(Duration::from_secs(2)).await;
+    for _ in 0..5 {
+        let before = fake.calls("AcquireLeases");
+        router.replica.standing(&payer()).await.unwrap();
+        router.reserve(SLICE / 2).await.unwrap().settle(Some(Money::ZERO), 0);
+        assert!(fake.calls("AcquireLeases") > before);
+        // In between it is opened, and falls silent again.
+        pass(Duration::from_millis(1_900)).await;
+    }
+}
