@@ -80,6 +80,11 @@ impl Feed {
         self.state.closed.cancel();
     }
 
+    /// Whether replicas can rely on it: the store answers.
+    pub fn is_heard(&self) -> bool {
+        !self.state.blind.load(Ordering::Acquire)
+    }
+
     /// When keys were last used.
     pub(crate) fn uses(&self) -> &Uses {
         &self.uses
@@ -101,7 +106,7 @@ impl Feed {
         replica_id: &str,
     ) -> Result<impl Stream<Item = Result<WatchAdmissionResponse, Failure>> + Send + use<>, Failure> {
         let news = self.news.subscribe();
-        if self.state.blind.load(Ordering::Acquire) {
+        if !self.is_heard() {
             return Err(blind());
         }
         metrics::watchers(self.news.receiver_count());

@@ -66,7 +66,7 @@ impl Keeper {
     }
 
     /// One round.
-    async fn keep(&mut self) {
+    pub(crate) async fn keep(&mut self) {
         match self.round().await {
             Ok(()) => self.away = false,
             Err(error) => {

@@ -1,0 +1,79 @@
+//! Other limits for the running period.
+
+use super::world::{EUR, World, monthly, slices, told};
+use signalbox_api::v1::{self, Budget, budget_service_server::BudgetService};
+use tonic::Request;
+
+impl World {
+    async fn top_up(&self, top_up_id: &str, amount_nano_eur: i64) -> Budget {
+        let request = v1::TopUpBudgetRequest {
+            tenant_id: "acme".into(),
+            budget_id: "m".into(),
+            top_up_id: top_up_id.to_owned(),
+            amount_nano_eur,
+            reason: "paid".into(),
+        };
+        told(self.service.top_up_budget(Request::new(request)).await).budget.unwrap()
+    }
+
+    pub(super) async fn override_limit(&self, limit_nano_eur: i64) -> Budget {
+        let request = v1::OverrideBudgetRequest {
+            tenant_id: "acme".into(),
+            budget_id: "m".into(),
+            limit_nano_eur,
+            reason: "election night".into(),
+        };
+        told(self.service.override_budget(Request::new(request)).await).budget.unwrap()
+    }
+}
+
+fn limit(budget: &Budget) -> i64 {
+    budget.status.as_ref().unwrap().limit_nano_eur
+}
+
+#[tokio::test]
+async fn a_payment_counts_once_even_when_it_is_told_again_next_month() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    assert_eq!(limit(&world.top_up("pay-1", 5 * EUR).await), 15 * EUR);
+    assert_eq!(limit(&world.top_up("pay-1", 5 * EUR).await), 15 * EUR);
+    assert_eq!(limit(&world.top_up("pay-2", EUR).await), 16 * EUR);
+    world.clock.set("2026-12-05T00:00:00Z");
+    assert_eq!(limit(&world.top_up("pay-1", 5 * EUR).await), 10 * EUR);
+    let top_ups = world.audits().await.into_iter().filter(|entry| entry.method == "TopUpBudget");
+    assert_eq!(top_ups.count(), 2);
+}
+
+#[tokio::test]
+async fn an_override_lasts_for_the_period_and_stays_in_the_history() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    world.top_up("pay-1", 5 * EUR).await;
+    assert_eq!(limit(&world.override_limit(40 * EUR).await), 40 * EUR, "in place of limit and top-ups");
+    let audits = world.audits().await;
+    assert_eq!((audits[0].method.as_str(), audits[0].reason.as_str()), ("OverrideBudget", "election night"));
+    assert!(audits[0].before_json.contains("15000000000"), "{}", audits[0].before_json);
+    assert!(audits[0].after_json.contains("40000000000"), "{}", audits[0].after_json);
+    world.clock.set("2026-12-05T00:00:00Z");
+    assert_eq!(world.status("m").await.limit_nano_eur, 10 * EUR);
+}
+
+#[tokio::test]
+async fn an_override_below_what_is_spent_stops_all_spending() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    let granted = world.acquire("r1", "g1", 3 * EUR).await.unwrap();
+    world.settle("q1", &slices(&granted)[0], 3 * EUR).await;
+    world.override_limit(EUR).await;
+    assert_eq!(world.status("m").await.free_nano_eur, -2 * EUR);
+    assert!(world.acquire("r1", "g2", 1).await.is_err());
+}
+
+#[tokio::test]
+async fn an_update_leaves_top_ups_as_they_are() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    world.top_up("pay-1", 5 * EUR).await;
+    let updated = world.update(monthly("m", 8 * EUR), &["limit_nano_eur"]).await.unwrap();
+    assert_eq!(limit(&updated), 13 * EUR);
+}
