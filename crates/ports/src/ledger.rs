@@ -103,6 +103,12 @@ pub trait Ledger: Send + Sync + fmt::Debug {
     /// # Errors
     /// See [`LedgerError`].
     async fn holders(&self, key: &AccountKey, now: SystemTime) -> Result<Vec<LeaseState>, LedgerError>;
+
+    /// How many replicas hold a lease, of whatever account, that has not expired.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    async fn replicas(&self, now: SystemTime) -> Result<u32, LedgerError>;
 }
 
 /// One period of one budget.

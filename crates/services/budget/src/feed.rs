@@ -19,7 +19,7 @@ use signalbox_api::v1::{
 use signalbox_types::{ErrorReason, Failure};
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU32, Ordering},
 };
 use tokio::sync::broadcast::{self, Sender, error::RecvError};
 use tokio_util::sync::CancellationToken;
@@ -43,13 +43,15 @@ struct State {
     authentication_required: AtomicBool,
     /// Changes are not heard of for too long, or not yet: nobody is told that no key is needed before that is known.
     blind: AtomicBool,
+    /// Replicas that hold leases.
+    replicas: AtomicU32,
     closed: CancellationToken,
 }
 
 impl Default for State {
     fn default() -> Self {
-        let (authentication_required, closed) = Default::default();
-        Self { authentication_required, blind: AtomicBool::new(true), closed }
+        let (authentication_required, replicas, closed) = Default::default();
+        Self { authentication_required, blind: AtomicBool::new(true), replicas, closed }
     }
 }
 
@@ -128,7 +130,10 @@ impl Feed {
 
     fn heartbeat(&self) -> Change {
         let authentication_required = self.state.authentication_required.load(Ordering::Acquire);
-        Change::Heartbeat(Heartbeat { authentication_required, live_replicas: 0 })
+        // Each replica watches at one of the processes that serve budgets, and most hold leases: both are too few at times.
+        let watching = u32::try_from(self.news.receiver_count()).unwrap_or(u32::MAX);
+        let live_replicas = self.state.replicas.load(Ordering::Acquire).max(watching);
+        Change::Heartbeat(Heartbeat { authentication_required, live_replicas })
     }
 
     /// Tells all replicas, or one.
@@ -147,6 +152,11 @@ impl Feed {
 
     fn is_authentication_required(&self) -> bool {
         self.state.authentication_required.load(Ordering::Acquire)
+    }
+
+    /// How many replicas hold leases.
+    pub(crate) fn set_replicas(&self, replicas: u32) {
+        self.state.replicas.store(replicas, Ordering::Release);
     }
 
     /// Whether changes are heard of.

@@ -79,6 +79,8 @@ impl Keeper {
 
     async fn round(&self) -> Result<(), Away> {
         self.sweep().await?;
+        let Dependencies { feed, ledger, clock, .. } = &self.dependencies;
+        feed.set_replicas(ledger.replicas(clock.now()).await?);
         self.thresholds().await?;
         let uses = self.dependencies.feed.uses().take();
         if !uses.is_empty() {

@@ -176,6 +176,13 @@ pub(super) async fn holders(
     Ok(alive.iter().filter(|lease| lease.expires_at > now).map(Lease::told).collect())
 }
 
+/// How many replicas hold a lease.
+pub(super) async fn replicas(session: &mut Session<'_>, now: i64) -> sqlx::Result<u32> {
+    let sql = "SELECT COUNT(DISTINCT replica_id) AS replicas FROM leases WHERE state = 0 AND expires_at > $1";
+    let row = session.query(sql.to_owned()).bind(now).fetch_one(&mut *session.connection).await?;
+    Ok(u32::try_from(row.try_get::<i64, _>("replicas")?).unwrap_or(u32::MAX))
+}
+
 /// Who wants which leases to live on.
 #[derive(Debug)]
 pub(super) struct Renewal<'a> {

@@ -135,4 +135,9 @@ impl Ledger for SqlLedger {
             .read(&ask, |session, (key, now)| Box::pin(lease::holders(session, key, *now)))
             .await?)
     }
+
+    async fn replicas(&self, now: SystemTime) -> Result<u32, LedgerError> {
+        let now = nanos(now);
+        Ok(self.database.read(&now, |session, now| Box::pin(lease::replicas(session, *now))).await?)
+    }
 }

@@ -68,6 +68,20 @@ async fn a_heartbeat_says_whether_callers_must_have_a_key() {
 }
 
 #[tokio::test]
+async fn a_heartbeat_says_how_many_replicas_share_a_rate() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    for replica in ["r1", "r2", "r3"] {
+        world.acquire(replica, replica, EUR).await.unwrap();
+    }
+    reader(&world).await;
+    Keeper::new(world.dependencies.clone()).keep().await;
+    let mut ears = Ears::of(&world, "r1").await;
+    let first = ears.0.next().await.unwrap().unwrap().change.unwrap();
+    assert!(matches!(first, Change::Heartbeat(heartbeat) if heartbeat.live_replicas == 3), "{first:?}");
+}
+
+#[tokio::test]
 async fn a_budget_that_is_short_is_called_back_from_those_who_hold_it() {
     let world = World::with_acme().await;
     world.budget(monthly("m", EUR)).await;
