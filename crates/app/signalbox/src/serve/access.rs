@@ -30,15 +30,20 @@ impl Access {
         })
     }
 
-    /// Whether callers are authenticated from the first call on: because they always are, or because there is an API
-    /// key already.
-    pub(crate) async fn is_certain(&self, store: Option<&SqlLedger>) -> Result<bool, String> {
-        if self.required || self.admin_key.is_some() {
-            return Ok(true);
+    /// Where there is an API key already, callers need one from the first call on.
+    pub(crate) async fn look_for_keys(&mut self, store: &SqlLedger) {
+        if self.is_certain() {
+            return;
         }
-        let Some(store) = store else { return Ok(false) };
-        let has_keys = store.has_keys().await;
-        has_keys.map_err(|error| format!("it is not known whether there is any API key: {error}"))
+        match store.has_keys().await {
+            Ok(any) => self.required = any,
+            Err(error) => tracing::warn!(%error, "it is not known yet whether there is any API key"),
+        }
+    }
+
+    /// Whether callers are authenticated from the first call on.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.required || self.admin_key.is_some()
     }
 
     /// Who is asked about callers.
@@ -57,7 +62,7 @@ impl Access {
 
     /// In words, for the log.
     pub(crate) fn told(&self, replica: bool) -> &'static str {
-        match (self.required || self.admin_key.is_some(), replica) {
+        match (self.is_certain(), replica) {
             (true, _) => "callers need a key",
             (false, true) => "callers need no key before there is one",
             (false, false) => "callers are NOT AUTHENTICATED",

@@ -37,8 +37,6 @@ pub(crate) struct Budgets {
     pub(crate) replica: Option<Replica>,
     /// What requests cost, on its way to the ledger.
     settling: Option<Settling>,
-    /// The service is in another process.
-    remote: bool,
 }
 
 /// What is needed to settle.
@@ -77,7 +75,6 @@ pub(crate) fn prepare(
     let peers = &loaded.config.peers.budget;
     warn_of_gaps(&loaded.config, access, roles);
     let service = store.map(|store| service(config, clock, access, store, usage)).transpose()?;
-    let remote = service.is_none();
     let ledger = match &service {
         Some(service) => {
             let limit = loaded.config.server.max_message_bytes;
@@ -102,7 +99,7 @@ pub(crate) fn prepare(
         }
         None => None,
     };
-    Ok(Budgets { service, replica: Some(replica), settling, remote })
+    Ok(Budgets { service, replica: Some(replica), settling })
 }
 
 /// Says once what is not there, so that nobody relies on it.

@@ -2,22 +2,20 @@
 
 use super::{ServeArgs, access::Access};
 use signalbox_kit::{access::AdminKey, config::ServerConfig};
-use signalbox_ledger::SqlLedger;
 
 /// The server's configuration with the command line laid over it. Where callers are not authenticated, only loopback is
 /// safe.
-pub(super) async fn addresses(
+pub(super) fn addresses(
     args: &ServeArgs,
     configured: &ServerConfig,
     access: &Access,
-    store: Option<&SqlLedger>,
 ) -> Result<ServerConfig, String> {
     let server = ServerConfig {
         listen: args.listen.unwrap_or(configured.listen),
         metrics_listen: args.metrics_listen.unwrap_or(configured.metrics_listen),
         ..configured.clone()
     };
-    if server.listen.ip().is_loopback() || args.insecure_listen || access.is_certain(store).await? {
+    if server.listen.ip().is_loopback() || args.insecure_listen || access.is_certain() {
         return Ok(server);
     }
     Err(format!(

@@ -10,18 +10,21 @@ use signalbox_settler::{Settler, SettlerOptions};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     task::{JoinHandle, JoinSet},
-    time::sleep,
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 /// What `/readyz` calls the store.
 const STORE: &str = "budget store";
-/// What it calls the service in another process.
+/// What it calls the service, here or in another process.
 const SERVICE: &str = "budget service";
 /// How often is looked whether one or the other answers.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// So many unanswered questions in a row mean that the store is away.
 const MISSES: u32 = 3;
+/// The same while something is waited for, and how long that holds up the start.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the last settlements may take when the process ends. The rest is made at the next start.
 const LAST_ATTEMPT: Duration = Duration::from_secs(5);
 
@@ -32,11 +35,6 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn spawn<F: Future<Output = ()> + Send + 'static>(&mut self, work: impl FnOnce(CancellationToken) -> F) {
-        let stop = CancellationToken::new();
-        self.tasks.push((stop.clone(), tokio::spawn(work(stop))));
-    }
-
     /// Gives back what is idle, settles what the last requests have spent, and lets the service go, in this order. To
     /// be called when no request is under way any more.
     pub(crate) async fn finish(mut self) {
@@ -48,31 +46,55 @@ impl Running {
     }
 }
 
-/// Starts what the process has to do with budgets.
-pub(crate) fn start(shared: &Shared, budgets: Budgets, readiness: &Readiness) -> Running {
-    let mut running = Running { tasks: Vec::new(), looking: JoinSet::new() };
-    let Budgets { service, replica, settling, remote } = budgets;
-    if let Some(replica) = replica {
-        if remote {
-            readiness.set(SERVICE, Err("not heard yet".to_owned()));
-            running.looking.spawn(await_service(replica.clone(), readiness.clone()));
+/// Something that runs until it is stopped.
+fn until_stopped<F>(work: impl FnOnce(CancellationToken) -> F) -> (CancellationToken, JoinHandle<()>)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let stop = CancellationToken::new();
+    (stop.clone(), tokio::spawn(work(stop)))
+}
+
+/// Starts what the process has to do with budgets. The service comes first, and is waited for a moment, so that the
+/// first caller finds it there.
+pub(crate) async fn start(shared: &Shared, budgets: Budgets, readiness: &Readiness) -> Running {
+    let (mut tasks, mut looking) = (Vec::new(), JoinSet::new());
+    let Budgets { service, replica, settling } = budgets;
+    let feed = service.as_ref().map(|service| service.feed.clone());
+    let keeper = service.map(|service| {
+        // A router goes on with what it holds.
+        if !shared.serves(Role::Router) {
+            readiness.set(STORE, Err("not reached yet".to_owned()));
+            looking.spawn(look_at_store(service.clone(), readiness.clone()));
         }
-        running.spawn(|stop| async move { replica.run(stop).await });
+        until_stopped(|stop| keep(service, stop))
+    });
+    if let Some(feed) = feed {
+        let _away = timeout(PATIENCE, until(|| feed.is_heard())).await;
+    }
+    if let Some(replica) = replica {
+        readiness.set(SERVICE, Err("not heard yet".to_owned()));
+        let running = replica.clone();
+        tasks.push(until_stopped(|stop| async move { running.run(stop).await }));
+        match timeout(PATIENCE, until(|| replica.is_in_touch())).await {
+            Ok(()) => readiness.set(SERVICE, Ok(())),
+            Err(_) => drop(looking.spawn(await_service(replica, readiness.clone()))),
+        }
     }
     if let Some(Settling { runs, outbox, ledger }) = settling {
         let options = SettlerOptions { last_attempt: LAST_ATTEMPT, clock: shared.clock.clone() };
         let settler = Settler::new(runs, Arc::new(outbox), BudgetServiceClient::new(ledger), options);
-        running.spawn(|stop| settler.run(stop));
+        tasks.push(until_stopped(|stop| settler.run(stop)));
     }
-    if let Some(service) = service {
-        // A router goes on with what it holds.
-        if !shared.serves(Role::Router) {
-            readiness.set(STORE, Err("not reached yet".to_owned()));
-            running.looking.spawn(look_at_store(service.clone(), readiness.clone()));
-        }
-        running.spawn(|stop| keep(service, stop));
+    tasks.extend(keeper);
+    Running { tasks, looking }
+}
+
+/// Looks again and again until something holds.
+async fn until(mut holds: impl FnMut() -> bool) {
+    while !holds() {
+        sleep(LOOK_AGAIN).await;
     }
-    running
 }
 
 /// Makes the tables, however long the store is away, and then looks after them.
@@ -92,13 +114,9 @@ async fn keep(service: Dependencies, stop: CancellationToken) {
     Keeper::new(service).run(stop).await;
 }
 
-/// A process that admits is ready once it has heard of the budget service. Later it goes on without one for as long
-/// as it may.
+/// A process is ready once it has heard of the budget service. Later it goes on without one for as long as it may.
 async fn await_service(replica: Replica, readiness: Readiness) {
-    while !replica.is_in_touch() {
-        sleep(LOOK_EVERY / 10).await;
-    }
-    tracing::info!("the budget service answers");
+    until(|| replica.is_in_touch()).await;
     readiness.set(SERVICE, Ok(()));
 }
 

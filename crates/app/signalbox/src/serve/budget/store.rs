@@ -30,7 +30,7 @@ pub(crate) async fn open(config: &ConfigHandle, clock: &Arc<dyn Clock>) -> Resul
 
 /// Counts rates in Redis where the configuration names one, else in this process. Must be called inside the runtime
 /// that carries the connection.
-pub(super) fn rates(config: &ConfigHandle, clock: &Arc<dyn Clock>) -> Result<Arc<dyn RateLimiter>, String> {
+pub(crate) fn rates(config: &ConfigHandle, clock: &Arc<dyn Clock>) -> Result<Arc<dyn RateLimiter>, String> {
     let redis = &config.loaded().config.redis;
     let address = redis.address(config.environment()).map_err(|problem| format!("redis.{problem}"))?;
     let Some(address) = address else { return Ok(Arc::new(MemoryRates::new(clock.clone()))) };
