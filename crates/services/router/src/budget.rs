@@ -219,7 +219,8 @@ impl Purse {
         } else if thrift {
             metrics::thrift("downgraded");
             effect.set_outcome(Outcome::Downgraded);
-        } else if effect.outcome() == Outcome::Unspecified && !reservation.charges().is_empty() {
+        } else if !reservation.charges().is_empty() {
+            // A threshold that leaves certain tiers changes nothing for who asks for these.
             effect.set_outcome(Outcome::Admitted);
         }
         effect

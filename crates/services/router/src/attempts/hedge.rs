@@ -70,14 +70,12 @@ async fn race<T, F: Future<Output = Result<T, Status>>>(
     if let Ok(opened) = timeout(after, first.as_mut()).await {
         return opened;
     }
-    let Some(call) = ({
-        match select(first.as_mut(), pin!(run.hedge())).await {
-            Either::Left((opened, _)) => return opened,
-            Either::Right((call, _)) => call,
-        }
-    }) else {
-        return first.await;
+    // Who pays for a second call may have to be asked, for which the first one does not wait.
+    let hedge = match select(first.as_mut(), pin!(run.hedge())).await {
+        Either::Left((opened, _)) => return opened,
+        Either::Right((call, _)) => call,
     };
+    let Some(call) = hedge else { return first.await };
     let second = pin!(open(call));
     match select(first, second).await {
         Either::Left((Ok(opened), _)) => {

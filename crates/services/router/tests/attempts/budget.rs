@@ -149,6 +149,13 @@ async fn thresholds_leave_tiers_free_models_or_nothing_and_the_answer_says_which
     let note = "left out for the budget's sake (`monthly 90%`): 1 of the models asked for";
     assert_eq!(route.decision.unwrap().notes, [note]);
 
+    let effect = world.ask(short("pair")).await.unwrap().route.budget.unwrap();
+    assert_eq!(
+        (effect.outcome(), &*effect.threshold),
+        (Outcome::Admitted, "monthly 90%"),
+        "they are of that tier"
+    );
+
     at("monthly 95%", SpendLimit::FreeOnly, &[]);
     let route = world.ask(short("own")).await.unwrap().route;
     assert_eq!((&*route.vendor, route.budget.unwrap().outcome()), ("ollama", Outcome::FreeOnly));
