@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is the failure message of a test")]
 
+mod access;
 mod accounting;
 mod adapter_restart;
 mod alerts;

@@ -78,12 +78,12 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let exporting = start_telemetry(&config, &roles)?;
 
     let settings = config.catalog().vendors(config.environment());
-    let access = Access::read(&config)?;
-    let store = match roles.contains(&Role::Budget) {
-        true => Some(budget_store::open(&config, &clock).await?),
-        false => None,
-    };
-    let server = listen::addresses(&args, &config.loaded().config.server, &access, store.as_ref()).await?;
+    let mut access = Access::read(&config)?;
+    let mut store = None;
+    if roles.contains(&Role::Budget) {
+        access.look_for_keys(store.insert(budget_store::open(&config, &clock).await?)).await;
+    }
+    let server = listen::addresses(&args, &config.loaded().config.server, &access)?;
     let threads =
         server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let grpc = bind(server.listen, threads)
@@ -110,7 +110,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     // Before the first call is taken, so that nobody is told of a readiness that is not there.
     peers::expect_adapters(&shared, &readiness);
     let usage = usage::start(&shared, usage, nats.as_ref(), &readiness)?;
-    let budgets = budget::start(&shared, budgets, &readiness);
+    let budgets = budget::start(&shared, budgets, &readiness).await;
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
     let mut stop = StopSignals::listen().map_err(|error| format!("cannot wait for a signal: {error}"))?;
