@@ -2,9 +2,12 @@
 
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
-use signalbox_api::v1::{Candidate, ExplainRouteRequest};
+use signalbox_api::{
+    status,
+    v1::{Candidate, ExplainRouteRequest},
+};
 use signalbox_testkit::{
-    Topology, World,
+    RedisServer, Topology, World,
     ask::{Mode, ask, request},
     both_topologies, eventually,
     refusal::Refusal,
@@ -124,6 +127,27 @@ async fn a_vendor_with_little_quota_left_gets_less(topology: Topology) {
     assert!((factors(&world).await["quota"] - 1.0).abs() < 1e-9);
 }
 
+async fn our_own_limit_at_a_vendor_is_one_for_all_adapters_and_sends_the_rest_elsewhere(topology: Topology) {
+    let redis = RedisServer::start().await;
+    let limit = json!({"openai": {"rate_limit": {"requests_per_minute": 2}}});
+    let config = pair(json!({"vendors": limit, "redis": {"url": redis.url()}}));
+    let world = World::start(topology, config).await;
+    let begun = Instant::now();
+    for round in 0..8 {
+        let mode = Mode::ALL[round % Mode::ALL.len()];
+        ask(&mut world.client(), mode, request("pair", "Hello?")).await.unwrap();
+    }
+    let calls = world.calls(Vendor::Openai).len();
+    let filled = begun.elapsed().as_secs_f64() / 30.0;
+    assert!(calls >= 2 && calls as f64 <= 2.0 + filled, "{calls} calls within {:?}", begun.elapsed());
+    assert!(
+        world.signalbox.metrics().await.sum("signalbox_rate_vendor_calls_total", &[("vendor", "openai")])
+            > 0.5
+    );
+    let alone = ask(&mut world.client(), Mode::Unary, request(LUNA, "Hello?")).await.unwrap_err();
+    assert!(status::from_status(&alone).retry_after.is_some(), "{alone:?}");
+}
+
 async fn limit(world: &World) -> f64 {
     world.signalbox.metrics().await.sum("signalbox_vendor_concurrency_limit", &[("vendor", "openai")])
 }
@@ -200,6 +224,7 @@ both_topologies!(
     a_refused_key_is_tried_once_and_again_as_soon_as_it_is_mended,
     an_account_without_credit_is_left_alone_whatever_the_model,
     a_vendor_with_little_quota_left_gets_less,
+    our_own_limit_at_a_vendor_is_one_for_all_adapters_and_sends_the_rest_elsewhere,
     overload_lowers_the_limit_of_concurrency_and_success_raises_it,
     a_vendor_without_a_free_place_costs_no_more_than_half_of_the_time,
     a_stream_that_trickles_is_served_and_lowers_the_vendors_health,

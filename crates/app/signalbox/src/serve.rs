@@ -91,7 +91,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let http = TcpListener::bind(server.metrics_listen)
         .map_err(|error| format!("cannot listen on {}: {error}", server.metrics_listen))?;
 
-    let mut connections = Connections::none(threads);
+    let mut connections = Connections::none(threads, &config, &clock);
     if roles.contains(&Role::Adapter) {
         connections.connect(&settings).await?;
     }

@@ -1,12 +1,18 @@
 //! The connections to the vendors: made from the configuration, made again when it changes.
 
+mod accounts;
+
+use accounts::Accounts;
 use prometheus::IntGaugeVec;
 use signalbox_admin::VendorFacts;
 use signalbox_kit::{
+    Clock,
     catalog::{Timeouts, VendorSettings},
+    config::ConfigHandle,
     telemetry::metrics,
 };
 use signalbox_ports::VendorApi;
+use signalbox_provider_adapter::LimitedVendor;
 use signalbox_types::VendorKind;
 use signalbox_vendors::{Bulkhead, HttpVendor, VendorConfig, codec_for};
 use signalbox_vendorsim::Simulator;
@@ -86,15 +92,17 @@ static LIMIT: LazyLock<IntGaugeVec> = LazyLock::new(|| {
 pub(crate) struct Connections {
     shards: Vec<ShardVendors>,
     bulkheads: Arc<Bulkheads>,
+    accounts: Accounts,
     /// Started when a vendor is simulated for the first time.
     simulator: Option<Simulator>,
 }
 
 impl Connections {
     /// No connection yet, for so many shards.
-    pub(crate) fn none(shards: usize) -> Self {
+    pub(crate) fn none(shards: usize, config: &Arc<ConfigHandle>, clock: &Arc<dyn Clock>) -> Self {
         let shards = (0..shards).map(|_| ShardVendors::default()).collect();
-        Self { shards, bulkheads: Arc::default(), simulator: None }
+        let accounts = Accounts::new(config.clone(), clock.clone());
+        Self { shards, bulkheads: Arc::default(), accounts, simulator: None }
     }
 
     pub(crate) fn shards(&self) -> &[ShardVendors] {
@@ -129,7 +137,12 @@ impl Connections {
             let config = vendor_config(vendor, self.simulator.as_ref());
             let api =
                 HttpVendor::new(config, self.bulkheads.of(vendor)).map_err(|error| error.to_string())?;
-            Ok((vendor.name.clone(), Arc::new(api) as Arc<dyn VendorApi>))
+            let api: Arc<dyn VendorApi> = Arc::new(api);
+            let api = match self.accounts.of(vendor)? {
+                Some(account) => Arc::new(LimitedVendor::new(api, account)),
+                None => api,
+            };
+            Ok((vendor.name.clone(), api))
         };
         settings.iter().map(connect).collect()
     }

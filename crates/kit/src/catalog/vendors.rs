@@ -1,7 +1,9 @@
 //! Which vendors are real, which are simulated, and what is needed to call them.
 
 use super::Catalog;
-use crate::config::{BaseUrl, Environment, KeySource, Secret, TimeoutsConfig, VendorConfig, is_http_url};
+use crate::config::{
+    BaseUrl, Environment, KeySource, Secret, TimeoutsConfig, VendorConfig, VendorRateLimitConfig, is_http_url,
+};
 use signalbox_types::VendorKind;
 use std::{sync::Arc, time::Duration};
 
@@ -48,6 +50,8 @@ pub struct VendorSettings {
     pub max_concurrency: usize,
     /// Calls that may wait for one of those to end.
     pub max_queue: usize,
+    /// How much of it our account may use.
+    pub rate_limit: VendorRateLimitConfig,
 }
 
 impl Catalog {
@@ -113,6 +117,7 @@ fn settings(
         timeouts: config.timeouts.into(),
         max_concurrency: config.max_concurrency,
         max_queue: config.max_queue,
+        rate_limit: config.rate_limit,
     })
 }
 

@@ -71,7 +71,7 @@ pub use usage::{
 };
 
 pub use values::{Date, Decimal, HumanDuration, OneOrMany};
-pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig};
+pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig, VendorRateLimitConfig};
 pub use watch::{ConfigHandle, ReloadStatus};
 
 #[cfg(test)]

@@ -34,6 +34,9 @@ pub struct VendorConfig {
     #[serde(default = "default_queue")]
     #[schemars(range(min = 0, max = 1_000_000))]
     pub max_queue: usize,
+    /// How much of it our account may use, over all processes that count rates in one Redis; else each for itself.
+    #[serde(default)]
+    pub rate_limit: VendorRateLimitConfig,
     /// What its models may be used for, in words of your own that tenants' `required_labels` ask for.
     #[serde(default)]
     #[schemars(inner(length(min = 1)))]
@@ -109,6 +112,21 @@ impl KeySource {
         };
         Ok(Secret::new(key.trim()))
     }
+}
+
+/// How much of a vendor may be used. What is left out is not limited here; what the vendor itself says holds beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct VendorRateLimitConfig {
+    /// Calls a minute.
+    #[schemars(range(min = 1))]
+    pub requests_per_minute: Option<u32>,
+    /// Tokens a minute, prompt and answer together; the longest answer that a call may have counts until it is there.
+    #[schemars(range(min = 1, max = 100_000_000_000_u64))]
+    pub tokens_per_minute: Option<u64>,
+    /// Calls under way at once.
+    #[schemars(range(min = 1))]
+    pub concurrent_requests: Option<u32>,
 }
 
 /// How long to wait for a vendor.

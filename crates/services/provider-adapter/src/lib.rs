@@ -6,6 +6,7 @@ mod call;
 mod fault;
 mod health;
 mod heartbeat;
+mod limited;
 mod meter;
 mod patience;
 mod service;
@@ -14,6 +15,7 @@ mod trickle;
 
 pub use health::CallHealth;
 pub use heartbeat::{Heartbeat, OtherAdapters};
+pub use limited::{LimitedVendor, VendorAccount};
 pub use service::{Adapter, Dependencies, Vendors};
 
 use signalbox_api::v1::provider_service_server::ProviderServiceServer;

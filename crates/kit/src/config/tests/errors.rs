@@ -145,6 +145,14 @@ fn absurd_values_are_refused() {
         &vendor("max_concurrency: 0"),
         &["2:29: vendors.openai.max_concurrency: 0 is out of range: must be from 1 to"],
     );
+    assert_problems(
+        &vendor("rate_limit: {requests_per_minute: 0, tokens_per_minute: 5}"),
+        &["2:46: vendors.openai.rate_limit.requests_per_minute: 0 is out of range: must be at least 1"],
+    );
+    assert_problems(
+        &vendor("rate_limit: {requests: 5}"),
+        &["2:25: vendors.openai.rate_limit.requests: unknown field; known here: concurrent_requests"],
+    );
     assert_problems(&vendor("max_queue: -1"), &["2:23: vendors.openai.max_queue: -1 is out of range"]);
     assert_problems(
         &vendor("base_url: example.com"),
