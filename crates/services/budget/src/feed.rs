@@ -17,11 +17,17 @@ use signalbox_api::v1::{
     watch_admission_response::{Change, Heartbeat},
 };
 use signalbox_types::{ErrorReason, Failure};
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU32, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::Duration,
 };
-use tokio::sync::broadcast::{self, Sender, error::RecvError};
+use tokio::{
+    sync::broadcast::{self, Sender, error::RecvError},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 /// News that a watcher may be behind. One that falls further behind is sent home, and begins anew.
@@ -43,6 +49,8 @@ struct State {
     authentication_required: AtomicBool,
     /// Changes are not heard of for too long, or not yet: nobody is told that no key is needed before that is known.
     blind: AtomicBool,
+    /// When the store last answered.
+    heard_at: Mutex<Option<Instant>>,
     /// Replicas that hold leases.
     replicas: AtomicU32,
     closed: CancellationToken,
@@ -50,8 +58,8 @@ struct State {
 
 impl Default for State {
     fn default() -> Self {
-        let (authentication_required, replicas, closed) = Default::default();
-        Self { authentication_required, blind: AtomicBool::new(true), replicas, closed }
+        let (authentication_required, heard_at, replicas, closed) = Default::default();
+        Self { authentication_required, blind: AtomicBool::new(true), heard_at, replicas, closed }
     }
 }
 
@@ -141,8 +149,21 @@ impl Feed {
         let _nobody_watches = self.news.send(Arc::new(News { replica_id, change: Some(change) }));
     }
 
-    fn beat(&self) {
-        self.tell(None, self.heartbeat());
+    /// Changes are heard of.
+    fn heard(&self) {
+        *self.state.heard_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.set_blind(false);
+    }
+
+    /// Tells that this process lives; but not when the store has been away for `blind_for`. It waits for nothing: a store
+    /// that is slow for a moment must not look like a process that died.
+    pub(crate) fn beat(&self, blind_for: Duration) {
+        let heard_at = *self.state.heard_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let heard = heard_at.is_some_and(|at| at.elapsed() < blind_for);
+        self.set_blind(!heard);
+        if heard {
+            self.tell(None, self.heartbeat());
+        }
         metrics::watchers(self.news.receiver_count());
     }
 
@@ -229,6 +250,23 @@ mod tests {
         let failure = heard.next().await.unwrap().unwrap_err();
         assert_eq!(failure.reason, ErrorReason::Unavailable);
         assert!(heard.next().await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_is_away_for_a_moment_does_not_silence_the_process() {
+        let (feed, half_a_minute) = (Feed::default(), Duration::from_secs(30));
+        feed.heard();
+        let mut heard = std::pin::pin!(feed.follow("r1").unwrap());
+        heard.next().await.unwrap().unwrap();
+        tokio::time::advance(Duration::from_secs(29)).await;
+        feed.beat(half_a_minute);
+        assert!(matches!(heard.next().await.unwrap().unwrap().change, Some(Change::Heartbeat(_))));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        feed.beat(half_a_minute);
+        assert!(heard.next().await.unwrap().is_err(), "keys may have been revoked meanwhile");
+        assert!(!feed.is_heard());
+        feed.heard();
+        assert!(feed.is_heard());
     }
 
     #[tokio::test]

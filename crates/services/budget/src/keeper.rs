@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Accounts that are read together.
 const AT_ONCE: usize = 500;
+/// How often replicas hear a heartbeat.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// Tells replicas of changes, looks after leases that expire, and sees thresholds being reached.
 #[derive(Debug)]
@@ -51,6 +53,14 @@ impl Keeper {
                 reader.look().await;
             }
         };
+        let mut beats = every(BEAT);
+        let (beating_feed, blind_for) = (feed.clone(), self.dependencies.options.blind_for);
+        let beating = async {
+            loop {
+                beats.tick().await;
+                beating_feed.beat(blind_for);
+            }
+        };
         let keeping = async {
             loop {
                 sweep.tick().await;
@@ -60,6 +70,7 @@ impl Keeper {
         tokio::select! {
             () = stop.cancelled() => {}
             () = reading => {}
+            () = beating => {}
             () = keeping => {}
         }
         feed.close();

@@ -7,13 +7,10 @@ use signalbox_ports::{
     ledger::{Account, LeaseState, LedgerError},
     tenants::{Change, TenantStoreError},
 };
-use std::{collections::HashSet, time::Duration};
-use tokio::time::Instant;
+use std::collections::HashSet;
 
 /// Changes that are read together.
 const AT_ONCE: usize = 1_000;
-/// How often replicas hear a heartbeat.
-const BEAT: Duration = Duration::from_secs(1);
 
 /// What could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -30,21 +27,19 @@ pub(crate) struct Reader {
     dependencies: Dependencies,
     /// The last change that was told; `None` before the first look, when those before it are not asked for.
     last: Option<u64>,
-    read_at: Instant,
-    beat_at: Option<Instant>,
     away: bool,
 }
 
 impl Reader {
     pub(crate) fn new(dependencies: Dependencies) -> Self {
-        Self { dependencies, last: None, read_at: Instant::now(), beat_at: None, away: false }
+        Self { dependencies, last: None, away: false }
     }
 
-    /// One look: tells what changed, and beats.
+    /// One look: tells what changed.
     pub(crate) async fn look(&mut self) {
         match self.read().await {
             Ok(()) => {
-                self.read_at = Instant::now();
+                self.feed().heard();
                 if std::mem::replace(&mut self.away, false) {
                     tracing::info!("changes of tenants, keys and budgets are heard of again");
                 }
@@ -55,26 +50,14 @@ impl Reader {
                 }
             }
         }
-        let blind = self.last.is_none() || self.read_at.elapsed() >= self.dependencies.options.blind_for;
-        self.feed().set_blind(blind);
-        self.beat(blind);
     }
 
     fn feed(&self) -> &Feed {
         &self.dependencies.feed
     }
 
-    fn beat(&mut self, blind: bool) {
-        let due = self.beat_at.is_none_or(|at| at.elapsed() >= BEAT);
-        if due && !blind {
-            self.beat_at = Some(Instant::now());
-            self.feed().beat();
-        }
-    }
-
     async fn read(&mut self) -> Result<(), Away> {
-        let due = self.beat_at.is_none_or(|at| at.elapsed() >= BEAT);
-        if due && !self.feed().is_authentication_required() && self.dependencies.tenants.has_keys().await? {
+        if !self.feed().is_authentication_required() && self.dependencies.tenants.has_keys().await? {
             self.feed().set_authentication_required();
         }
         let Some(mut last) = self.last else {

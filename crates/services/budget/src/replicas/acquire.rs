@@ -66,15 +66,17 @@ async fn grant(
     if lines.is_empty() {
         return Ok(Vec::new());
     }
-    let now = dependencies.clock.now();
-    let needed = request.needed_nano_eur;
-    if needed > 0 {
-        refuse_forbidden(dependencies, lines, now).await?;
+    let (now, needed) = (dependencies.clock.now(), request.needed_nano_eur);
+    let openings: Vec<_> = lines.iter().map(Line::opening).collect();
+    let accounts = dependencies.ledger.accounts(&openings).await.map_err(failure::of_ledger)?;
+    let mut slices = Vec::with_capacity(lines.len());
+    for (line, account) in lines.iter().zip(&accounts) {
+        slices.push(slice(dependencies, line, account, needed)?);
     }
     let ask = GrantAsk {
         replica_id: request.replica_id.clone(),
         grant_id: request.grant_id.clone(),
-        accounts: lines.iter().map(|line| slice(dependencies, line, needed)).collect(),
+        accounts: slices,
         now,
         expires_at: now + dependencies.options.lease_ttl,
     };
@@ -96,38 +98,24 @@ async fn grant(
     }
 }
 
-/// Refuses what a threshold rules out, so that a replica that has not heard of it yet gets nothing to spend.
-async fn refuse_forbidden(
+/// What to ask of a budget. One whose threshold rules out what costs anything gives nothing, so that a replica that has
+/// not heard of it yet has nothing to spend.
+fn slice(
     dependencies: &Dependencies,
-    lines: &[Line],
-    now: SystemTime,
-) -> Result<(), Failure> {
-    let forbids = |line: &&Line| {
-        line.budget.thresholds.iter().any(|one| matches!(one.action(), Action::Refuse | Action::FreeOnly))
-    };
-    let strict: Vec<&Line> = lines.iter().filter(forbids).collect();
-    if strict.is_empty() {
-        return Ok(());
+    line: &Line,
+    account: &Account,
+    needed: i64,
+) -> Result<SliceAsk, Failure> {
+    let effect = dependencies.feed.active().effect(line, account, dependencies.clock.now());
+    let forbidden = matches!(effect.action, Action::Refuse | Action::FreeOnly);
+    // One that has too little besides is told as such, with what is left.
+    let is_short = line.is_hard() && account.free() < needed;
+    if forbidden && needed > 0 && !is_short {
+        metrics::refused("threshold");
+        return Err(refusal::forbidden(line, &effect.threshold));
     }
-    let openings: Vec<_> = strict.iter().map(|line| line.opening()).collect();
-    let accounts = dependencies.ledger.accounts(&openings).await.map_err(failure::of_ledger)?;
-    for (line, account) in strict.into_iter().zip(&accounts) {
-        let effect = dependencies.feed.active().effect(line, account, now);
-        if matches!(effect.action, Action::Refuse | Action::FreeOnly) {
-            metrics::refused("threshold");
-            return Err(refusal::forbidden(line, &effect.threshold));
-        }
-    }
-    Ok(())
-}
-
-fn slice(dependencies: &Dependencies, line: &Line, needed: i64) -> SliceAsk {
-    SliceAsk {
-        account: line.opening(),
-        needed,
-        wanted: dependencies.options.slices.wanted(line.budget.limit_nano_eur, needed),
-        lease_id: Uuid::now_v7().to_string(),
-    }
+    let wanted = if forbidden { 0 } else { dependencies.options.slices.wanted(account.limit, needed) };
+    Ok(SliceAsk { account: line.opening(), needed, wanted, lease_id: Uuid::now_v7().to_string() })
 }
 
 /// A lease of a budget as its replica hears of it. It never outlives its period.

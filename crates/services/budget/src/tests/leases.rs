@@ -1,7 +1,7 @@
 use super::world::{EUR, World, monthly, slices, told};
 use signalbox_api::v1::{
     self, AcquireLeasesRequest, ApiKey, Budget, LeaseReturn, Tenant,
-    budget::{Action, Enforcement, Threshold},
+    budget::{Action, Enforcement, Period, Threshold},
     budget_service_server::BudgetService,
 };
 use signalbox_types::ErrorReason;
@@ -125,8 +125,17 @@ async fn a_threshold_that_refuses_grants_nothing_but_for_what_costs_nothing() {
     let failure = world.acquire("r1", "g2", 1).await.unwrap_err();
     assert_eq!(failure.reason, ErrorReason::BudgetExhausted);
     assert!(failure.message.contains("m 50%"), "{}", failure.message);
-    let free = slices(&world.acquire("r1", "g3", 0).await.unwrap());
+    let free = slices(&world.acquire("r2", "g3", 0).await.unwrap());
+    assert_eq!(free[0].1.granted_nano_eur, 0);
     assert_eq!(free[0].1.budget.as_ref().unwrap().status.as_ref().unwrap().action(), Action::Refuse);
+}
+
+#[tokio::test]
+async fn slices_are_a_share_of_the_limit_with_what_was_paid_in() {
+    let world = World::with_acme().await;
+    world.budget(Budget { period: Period::Prepaid as i32, ..monthly("m", 0) }).await;
+    world.top_up("pay-1", 50 * EUR).await;
+    assert_eq!(slices(&world.acquire("r1", "g1", 1).await.unwrap())[0].1.granted_nano_eur, EUR / 2);
 }
 
 #[tokio::test]

@@ -5,7 +5,8 @@ use signalbox_api::v1::{self, Budget, budget_service_server::BudgetService};
 use tonic::Request;
 
 impl World {
-    async fn top_up(&self, top_up_id: &str, amount_nano_eur: i64) -> Budget {
+    /// Pays into the budget `m`.
+    pub(super) async fn top_up(&self, top_up_id: &str, amount_nano_eur: i64) -> Budget {
         let request = v1::TopUpBudgetRequest {
             tenant_id: "acme".into(),
             budget_id: "m".into(),
