@@ -4054,7 +4054,7 @@ pub mod admin_service_client {
     #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
-    /// For operators: what a process runs with, and how to change it while it runs.
+    /// For operators: what a process runs with, and how to change it while it runs. It needs an admin key.
     #[derive(Debug, Clone)]
     pub struct AdminServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -4261,7 +4261,7 @@ pub mod admin_service_server {
             request: tonic::Request<super::ListDrillsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListDrillsResponse>, tonic::Status>;
     }
-    /// For operators: what a process runs with, and how to change it while it runs.
+    /// For operators: what a process runs with, and how to change it while it runs. It needs an admin key.
     #[derive(Debug)]
     pub struct AdminServiceServer<T> {
         inner: Arc<T>,
@@ -7410,7 +7410,7 @@ pub mod usage_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "GetOverage"));
             self.inner.unary(req, path, codec).await
         }
-        /// Models that behave unlike their own history, newest first.
+        /// Models that behave unlike their own history, newest first. For admin keys.
         pub async fn list_alerts(
             &mut self,
             request: impl tonic::IntoRequest<super::ListAlertsRequest>,
@@ -7504,7 +7504,7 @@ pub mod usage_service_server {
             &self,
             request: tonic::Request<super::GetOverageRequest>,
         ) -> std::result::Result<tonic::Response<super::GetOverageResponse>, tonic::Status>;
-        /// Models that behave unlike their own history, newest first.
+        /// Models that behave unlike their own history, newest first. For admin keys.
         async fn list_alerts(
             &self,
             request: tonic::Request<super::ListAlertsRequest>,
