@@ -21,8 +21,8 @@ static REFUSALS: LazyLock<IntCounterVec> = LazyLock::new(|| {
 });
 static SETTLEMENTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
-        "signalbox_budget_settlements_total",
-        "Settlements, by whether they are booked now or were before (booked), or cannot be (refused).",
+        "signalbox_budget_bookings_total",
+        "Settlements that came to the ledger, by whether they are booked now or were before (booked), or cannot be (refused).",
         &["result"],
     )
 });
