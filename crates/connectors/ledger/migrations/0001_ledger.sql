@@ -73,6 +73,8 @@ CREATE TABLE entries (
 
 CREATE INDEX entries_by_tenant ON entries (tenant_id, entry_id);
 CREATE INDEX entries_by_request ON entries (tenant_id, request_id, budget_id);
+-- Settlements.
+CREATE INDEX entries_settled ON entries (created_at) WHERE kind = 6;
 
 -- What was done already, by the id it was asked for with: whoever asks again moves nothing. `result` is what a grant
 -- must find again.

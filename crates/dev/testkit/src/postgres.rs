@@ -18,6 +18,7 @@ use tokio::process::{Child, Command};
 pub struct PostgresServer {
     programs: Programs,
     folder: TempDir,
+    settings: Vec<String>,
     port: u16,
     child: Child,
 }
@@ -30,6 +31,12 @@ impl PostgresServer {
 
     /// Starts one and waits until it is ready.
     pub async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// Starts one with settings, as in `fsync=on`: it need not outlive a loss of power unless that is said.
+    pub async fn with(settings: &[&str]) -> Self {
+        let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
         let programs = Programs::find();
         let folder = programs.folder();
         let template = programs.template().await;
@@ -38,8 +45,8 @@ impl PostgresServer {
         // PostgreSQL cannot choose a port itself, and another program may be quicker to take the one chosen here.
         for _ in 0..3 {
             let port = free_port();
-            match programs.serve(folder.path(), port).await {
-                Ok(child) => return Self { programs, folder, port, child },
+            match programs.serve(folder.path(), &settings, port).await {
+                Ok(child) => return Self { programs, folder, settings, port, child },
                 Err(ended) => why = ended,
             }
         }
@@ -84,12 +91,11 @@ impl PostgresServer {
     /// Starts it again, on the same port and with what it had stored.
     pub async fn restart(&mut self) {
         // The processes it had made may still be ending.
-        let (programs, folder, port) = (&self.programs, self.folder.path(), self.port);
-        let started =
-            eventually_some(
-                "postgres starts again",
-                || async move { programs.serve(folder, port).await.ok() },
-            );
+        let (programs, folder, settings, port) =
+            (&self.programs, self.folder.path(), &self.settings, self.port);
+        let started = eventually_some("postgres starts again", || async move {
+            programs.serve(folder, settings, port).await.ok()
+        });
         self.child = started.await;
     }
 }
@@ -179,7 +185,7 @@ impl Programs {
     }
 
     /// The server, ready, or why it ended.
-    async fn serve(&self, folder: &Path, port: u16) -> Result<Child, String> {
+    async fn serve(&self, folder: &Path, settings: &[String], port: u16) -> Result<Child, String> {
         let (data, log) = (folder.join("data"), folder.join("log"));
         let errors = fs::File::create(&log).map_err(|error| error.to_string())?;
         let mut command = self.command("postgres");
@@ -187,6 +193,7 @@ impl Programs {
         command.arg("-c").arg(format!("unix_socket_directories={}", folder.display()));
         // What a process wrote outlives the process all the same.
         command.args(["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=32MB"]);
+        settings.iter().for_each(|setting| _ = command.arg("-c").arg(setting));
         let mut child = command.stderr(errors).spawn().map_err(|error| error.to_string())?;
         let pid = child.id().unwrap_or_default();
         let ended = eventually_some("postgres is ready", || {

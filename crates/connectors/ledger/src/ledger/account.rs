@@ -9,7 +9,7 @@ use serde::Serialize;
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_ports::ledger::{Account, AccountKey, Opening};
 use sqlx::{Row, any::AnyRow};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a key, for rows that are given.
 pub(super) const KEY: &str = "tenant_id text, budget_id text, period_id text";
@@ -101,10 +101,10 @@ pub(super) async fn lock(session: &mut Session<'_>, accounts: &[Opening], now: i
 /// The same for accounts of which no limit is known.
 pub(super) async fn lock_unlimited(
     session: &mut Session<'_>,
-    keys: &[&AccountKey],
+    keys: BTreeSet<&AccountKey>,
     now: i64,
 ) -> sqlx::Result<Books> {
-    let new = keys.iter().map(|key| New { key, opened: 0, limit_amount: 0 });
+    let new = keys.into_iter().map(|key| New { key, opened: 0, limit_amount: 0 });
     lock_new(session, new.collect(), now).await
 }
 

@@ -59,20 +59,21 @@ pub(super) async fn settled(
         id: &'a str,
     }
     let among = match query.request_ids {
-        Some(_) => format!("AND request_id IN (SELECT id FROM {})", session.engine.given("$8", "id text")),
-        None => "AND $8 = '[]'".to_owned(),
+        Some(_) => format!("AND request_id IN (SELECT id FROM {})", session.engine.given("$7", "id text")),
+        None => "AND $7 = '[]'".to_owned(),
     };
+    // Said in the statement, not as an argument: so the index of settlements serves it.
+    let settle = i32::from(Kind::Settle);
     let sql = format!(
         "SELECT tenant_id, request_id, budget_id, CAST(SUM(amount) AS BIGINT) AS amount FROM entries \
-         WHERE kind = $1 AND created_at >= $2 AND created_at < $3 AND ($4 = '' OR tenant_id = $4) \
-         AND (tenant_id, request_id, budget_id) > ($5, $6, $7) {among} \
-         GROUP BY tenant_id, request_id, budget_id ORDER BY tenant_id, request_id, budget_id LIMIT $9"
+         WHERE kind = {settle} AND created_at >= $1 AND created_at < $2 AND ($3 = '' OR tenant_id = $3) \
+         AND (tenant_id, request_id, budget_id) > ($4, $5, $6) {among} \
+         GROUP BY tenant_id, request_id, budget_id ORDER BY tenant_id, request_id, budget_id LIMIT $8"
     );
     let ids: Vec<Id<'_>> = query.request_ids.iter().flatten().map(|id| Id { id }).collect();
     let (tenant_id, request_id, budget_id) = query.after.clone().unwrap_or_default();
     let query = session
         .query(sql)
-        .bind(i64::from(i32::from(Kind::Settle)))
         .bind(nanos(query.from))
         .bind(nanos(query.until))
         .bind(query.tenant_id.clone())

@@ -9,7 +9,6 @@ use super::{
 };
 use crate::database::Session;
 use signalbox_api::v1::ledger_entry::Kind;
-use signalbox_ports::ledger::AccountKey;
 use std::collections::BTreeMap;
 
 /// Parts of leases that come back.
@@ -72,13 +71,10 @@ fn come_back(books: &mut Books, lease_id: &str, amount: i64, return_id: &str) {
 }
 
 /// The books of the accounts that leases are of.
-pub(super) async fn lock_accounts(
+async fn lock_accounts(
     session: &mut Session<'_>,
     leases: &BTreeMap<String, Lease>,
     now: i64,
 ) -> sqlx::Result<Books> {
-    let mut keys: Vec<&AccountKey> = leases.values().map(|lease| &lease.account).collect();
-    keys.sort();
-    keys.dedup();
-    account::lock_unlimited(session, &keys, now).await
+    account::lock_unlimited(session, leases.values().map(|lease| &lease.account).collect(), now).await
 }

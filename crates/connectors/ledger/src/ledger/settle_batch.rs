@@ -1,14 +1,16 @@
 //! Many settlements are booked in one transaction.
 
 use super::{
-    account, lease,
+    account,
+    books::Books,
+    lease,
     operation::{self, kind},
     reservation, settle,
 };
 use crate::database::Session;
 use signalbox_api::v1::{Settlement, UsageCharge, settle_response::Refusal};
 use signalbox_ports::ledger::AccountKey;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The most that one settlement may be: a thousand of them still fit into an account.
 const MOST: i64 = i64::MAX / 1000;
@@ -26,30 +28,17 @@ pub(super) async fn settle(
 ) -> sqlx::Result<Vec<Refusal>> {
     let tenants = tenants(session, settlements).await?;
     let (bookings, refusals) = sorted_out(settlements, &tenants);
-    let charges = || bookings.iter().flat_map(|booking| &booking.charges);
     if bookings.is_empty() {
         return Ok(refusals);
     }
-    let mut keys: Vec<&AccountKey> = charges().map(|(_, account)| account).collect();
-    keys.sort();
-    keys.dedup();
-    let mut books = account::lock_unlimited(session, &keys, now).await?;
+    let mut books =
+        account::lock_unlimited(session, charges(&bookings).map(|(_, key)| key).collect(), now).await?;
     let ids: Vec<&str> = bookings.iter().map(|booking| booking.settlement.settlement_id.as_str()).collect();
     let new = operation::record_all(session, kind::SETTLE, &ids).await?;
     if new.is_empty() {
         return Ok(refusals);
     }
-    let mut leases: Vec<&str> =
-        charges().map(|(charge, _)| charge.lease_id.as_str()).filter(is_named).collect();
-    leases.sort_unstable();
-    leases.dedup();
-    books.leases = lease::lock(session, leases.into_iter()).await?;
-    let mut parts: Vec<(&str, &AccountKey)> =
-        charges().map(|(charge, account)| (charge.reservation_id.as_str(), account)).collect();
-    parts.retain(|(reservation_id, _)| !reservation_id.is_empty());
-    parts.sort_unstable();
-    parts.dedup();
-    books.reservations = reservation::load(session, parts.into_iter()).await?;
+    load_holds(session, &mut books, &bookings).await?;
     for booking in bookings.iter().filter(|booking| new.contains(&booking.settlement.settlement_id)) {
         for (charge, account) in &booking.charges {
             settle::charge(&mut books, booking.settlement, charge, account);
@@ -59,8 +48,23 @@ pub(super) async fn settle(
     Ok(refusals)
 }
 
-fn is_named(id: &&str) -> bool {
-    !id.is_empty()
+fn charges<'a>(bookings: &'a [Booking<'a>]) -> impl Iterator<Item = (&'a UsageCharge, &'a AccountKey)> {
+    bookings.iter().flat_map(|booking| &booking.charges).map(|(charge, account)| (*charge, account))
+}
+
+/// The leases and reservations that pay.
+async fn load_holds(
+    session: &mut Session<'_>,
+    books: &mut Books,
+    bookings: &[Booking<'_>],
+) -> sqlx::Result<()> {
+    let leases = charges(bookings).map(|(charge, _)| charge.lease_id.as_str());
+    let leases: BTreeSet<&str> = leases.filter(|id| !id.is_empty()).collect();
+    books.leases = lease::lock(session, leases.into_iter()).await?;
+    let parts = charges(bookings).map(|(charge, account)| (charge.reservation_id.as_str(), account));
+    let parts: BTreeSet<(&str, &AccountKey)> = parts.filter(|(id, _)| !id.is_empty()).collect();
+    books.reservations = reservation::load(session, parts.into_iter()).await?;
+    Ok(())
 }
 
 /// Each settlement once, with its accounts; and those that can never be booked.

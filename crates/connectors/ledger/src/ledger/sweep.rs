@@ -10,7 +10,7 @@ use super::{
 };
 use crate::database::Session;
 use signalbox_api::v1::ledger_entry::Kind;
-use signalbox_ports::ledger::{AccountKey, LeaseState, Swept};
+use signalbox_ports::ledger::{LeaseState, Swept};
 use std::collections::BTreeSet;
 
 /// Leases, or reservations, in one transaction: others are not to wait for long.
@@ -31,11 +31,8 @@ pub(super) async fn sweep(session: &mut Session<'_>, now: i64, hopeless: i64) ->
         return Ok(Part { found: Swept::default(), more: false });
     }
     let leases = || expired.iter().chain(&lost);
-    let mut keys: Vec<&AccountKey> = leases().map(|lease| &lease.account).collect();
-    keys.extend(held.iter().map(|reservation| &reservation.account));
-    keys.sort();
-    keys.dedup();
-    let mut books = account::lock_unlimited(session, &keys, now).await?;
+    let keys = leases().map(|lease| &lease.account).chain(held.iter().map(|held| &held.account));
+    let mut books = account::lock_unlimited(session, keys.collect(), now).await?;
     // As they are now that nobody else may change them.
     books.leases = lease::lock(session, leases().map(|lease| lease.lease_id.as_str())).await?;
     let parts = held.iter().map(|held| (held.reservation_id.as_str(), &held.account));

@@ -1,1 +1,6 @@
 mod contract;
+mod file;
+mod given_up;
+mod killed;
+mod place;
+mod support;
