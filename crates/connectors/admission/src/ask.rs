@@ -42,7 +42,7 @@ pub(crate) struct Ask {
     pub(crate) news: bool,
 }
 
-/// A need that counts as waiting for as long as this lives.
+/// A request that waits: what it needs counts for as long as this lives, so that whoever asks asks for all.
 #[derive(Debug)]
 pub(crate) struct Waiter<'a> {
     desk: &'a Desk,
@@ -51,20 +51,22 @@ pub(crate) struct Waiter<'a> {
 }
 
 impl<'a> Waiter<'a> {
-    pub(crate) fn new(desk: &'a Desk, payer: &'a Payer, need: Need) -> Self {
-        let mut state = desk.lock();
-        let falls = state.falls(payer);
-        falls.waiting = falls.waiting.plus(need);
-        drop(state);
-        Self { desk, payer, need }
+    pub(crate) fn new(desk: &'a Desk, payer: &'a Payer) -> Self {
+        Self { desk, payer, need: Need::default() }
+    }
+
+    /// It needs this by now.
+    pub(crate) fn needs(&mut self, need: Need) {
+        let mut state = self.desk.lock();
+        let falls = state.falls(self.payer);
+        falls.waiting = falls.waiting.minus(self.need).plus(need);
+        self.need = need;
     }
 }
 
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
-        let mut state = self.desk.lock();
-        let falls = state.falls(self.payer);
-        falls.waiting = falls.waiting.minus(self.need);
+        self.needs(Need::default());
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) struct Lead<K: Eq + Hash, A> {
     open: Open<K, A>,
     key: K,
     answer: watch::Sender<Option<A>>,
+    landed: bool,
 }
 
 /// One that waits.
@@ -40,20 +41,29 @@ impl<K: Eq + Hash + Clone, A> Flights<K, A> {
         }
         let (answer, follow) = watch::channel(None);
         open.insert(key.clone(), follow.clone());
-        let lead = Lead { open: self.0.clone(), key: key.clone(), answer };
+        let lead = Lead { open: self.0.clone(), key: key.clone(), answer, landed: false };
         (Some(lead), Follow(follow))
     }
 }
 
 impl<K: Eq + Hash, A> Lead<K, A> {
-    pub(crate) fn tell(self, answer: A) {
+    pub(crate) fn tell(mut self, answer: A) {
+        // First this: whoever asks after the answer was told must not be given it again.
+        self.land();
         self.answer.send_replace(Some(answer));
+    }
+
+    fn land(&mut self) {
+        if !self.landed {
+            self.landed = true;
+            self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        }
     }
 }
 
 impl<K: Eq + Hash, A> Drop for Lead<K, A> {
     fn drop(&mut self) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.land();
     }
 }
 
@@ -61,5 +71,24 @@ impl<A: Clone> Follow<A> {
     /// The answer; `None` when whoever asked gave up.
     pub(crate) async fn answer(mut self) -> Option<A> {
         self.0.wait_for(Option::is_some).await.ok()?.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn all_who_ask_meanwhile_get_the_answer_and_whoever_asks_later_asks_anew() {
+        let flights = Flights::default();
+        let (lead, first) = flights.join(&"key");
+        let (none, second) = flights.join(&"key");
+        assert!(none.is_none());
+        lead.unwrap().tell(7);
+        let (lead, third) = flights.join(&"key");
+        assert_eq!((first.answer().await, second.answer().await), (Some(7), Some(7)));
+        drop(lead.expect("a new question"));
+        assert_eq!(third.answer().await, None, "whoever asked gave up");
+        assert!(flights.join(&"key").0.is_some());
     }
 }

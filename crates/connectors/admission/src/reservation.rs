@@ -88,13 +88,13 @@ impl Held {
     }
 
     async fn raise_after_asking(&mut self, cost: Money, mut missing: Missing) -> Result<(), Failure> {
+        let (desk, payer) = (self.desk.clone(), self.payer.clone());
+        let mut waiter = Waiter::new(&desk, &payer);
         for _ in 0..TRIES {
             let need = Need { cost: missing.to_ask().nano_eur(), tokens: 0 };
             let ask = Ask { need, full: missing.needed.nano_eur(), news: false };
-            let desk = self.desk.clone();
-            let waiter = Waiter::new(&desk, &self.payer, need);
-            let answer = self.inner.ask(&desk, &self.payer, ask).await;
-            drop(waiter);
+            waiter.needs(need);
+            let answer = self.inner.ask(&desk, &payer, ask).await;
             match self.try_raise(cost) {
                 Ok(()) => return Ok(()),
                 Err(next) => missing = next,

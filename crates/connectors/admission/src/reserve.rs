@@ -65,16 +65,16 @@ impl Inner {
         mut lack: Lack,
     ) -> Result<(Taken, Outcome), Failure> {
         let came = Instant::now();
+        let mut waiter = Waiter::new(desk, payer);
         for _ in 0..TRIES {
             let need = match lack {
                 Lack::Unknown => Need::of(worst),
                 Lack::Of(need) => need,
                 Lack::Refused(failure) => return Err(failure),
             };
-            let waiter = Waiter::new(desk, payer, need);
+            waiter.needs(need);
             let ask = Ask { need, full: worst.cost.nano_eur(), news: false };
             let answer = self.ask(desk, payer, ask).await;
-            drop(waiter);
             let at = admission_time(came);
             // What was just answered is good enough, also where later changes would not be heard of.
             let trust = answer.is_ok() || self.calls.is_away();

@@ -6,7 +6,7 @@ use crate::{
     desk::State,
     metrics,
     replica::Inner,
-    views::{BudgetView, cost, tiers_from},
+    views::{BudgetView, Falls, cost, tiers_from},
 };
 use signalbox_api::v1::{self, BudgetEffect, budget_effect::Outcome};
 use signalbox_ports::{Payer, SpendLimit, Standing};
@@ -70,19 +70,22 @@ impl State {
             return Some(Err(suspended(&tenant.tenant_id)));
         }
         let budgets = || falls.budgets.iter().filter_map(|id| self.budgets.get(id));
+        let tightest = self.tightest(payer, now, |budget| budget.hard);
         let best = budgets().filter_map(BudgetView::best_tier).max_by_key(|tier| rank(*tier));
         Some(Ok(Standing {
             tenant: self.tenant.clone(),
             tiers: best.map(tiers_from).unwrap_or_default(),
             limit: budgets().map(BudgetView::spend_limit).max().unwrap_or_default(),
-            allowance: self.allowance(payer, now),
+            allowance: tightest.as_ref().map(|(_, left)| *left),
+            tightest: tightest.map(|(id, _)| id),
+            acting: self.strictest(falls).filter(|(_, budget)| budget.acts()).map(|(id, _)| id.clone()),
             effect: self.effect(payer, now),
         }))
     }
 
     /// The most that the tightest hard budget could still pay, here or by asking.
     pub(crate) fn allowance(&self, payer: &Payer, now: Instant) -> Option<Money> {
-        self.tightest(payer, now, |budget| budget.hard)
+        self.tightest(payer, now, |budget| budget.hard).map(|(_, left)| left)
     }
 
     /// What can be spent here, of every hard budget alike.
@@ -94,14 +97,27 @@ impl State {
         budgets.iter().filter(hard).map(idle).min().unwrap_or_default()
     }
 
-    fn tightest(&self, payer: &Payer, now: Instant, which: impl Fn(&BudgetView) -> bool) -> Option<Money> {
+    fn tightest(
+        &self,
+        payer: &Payer,
+        now: Instant,
+        which: impl Fn(&BudgetView) -> bool,
+    ) -> Option<(Arc<str>, Money)> {
         let left = |id: &Arc<str>| {
             let budget = self.budgets.get(id).filter(|budget| which(budget))?;
             let idle = self.wallet.idle(id, now.into_std()).unwrap_or_default().nano_eur();
             Some(idle.saturating_add(budget.free.max(0)).max(0))
         };
         let falls = self.payers.get(payer)?;
-        falls.budgets.iter().filter_map(left).min().map(Money::from_nano_eur)
+        let (left, id) =
+            falls.budgets.iter().filter_map(|id| Some((left(id)?, id))).min_by_key(|(left, _)| *left)?;
+        Some((id.clone(), Money::from_nano_eur(left)))
+    }
+
+    /// The budget that closes most.
+    fn strictest<'a>(&'a self, falls: &'a Falls) -> Option<(&'a Arc<str>, &'a BudgetView)> {
+        let budgets = falls.budgets.iter().filter_map(|id| Some((id, self.budgets.get(id)?)));
+        budgets.max_by_key(|(_, budget)| (budget.spend_limit(), budget.best_tier().map(rank)))
     }
 
     /// What to tell of it in an answer.
@@ -109,8 +125,7 @@ impl State {
         let Some(falls) = self.payers.get(payer).filter(|falls| !falls.budgets.is_empty()) else {
             return BudgetEffect::default();
         };
-        let budgets = falls.budgets.iter().filter_map(|id| self.budgets.get(id));
-        let strictest = budgets.max_by_key(|budget| (budget.spend_limit(), budget.best_tier().map(rank)));
+        let strictest = self.strictest(falls).map(|(_, budget)| budget);
         let outcome = match strictest {
             None => Outcome::Admitted,
             Some(budget) => match budget.spend_limit() {
@@ -124,7 +139,7 @@ impl State {
         BudgetEffect {
             outcome: outcome.into(),
             threshold: strictest.map(|budget| budget.threshold.clone()).unwrap_or_default(),
-            remaining: self.tightest(payer, now, |_| true).map(cost),
+            remaining: self.tightest(payer, now, |_| true).map(|(_, left)| cost(left)),
         }
     }
 }

@@ -59,6 +59,11 @@ impl BudgetView {
         }
     }
 
+    /// Whether it leaves less than all open.
+    pub(crate) fn acts(&self) -> bool {
+        self.spend_limit() != SpendLimit::None || self.tier.is_some()
+    }
+
     /// The best tier that it leaves open; `None` for any.
     pub(crate) fn best_tier(&self) -> Option<Tier> {
         self.tier
