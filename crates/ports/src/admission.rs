@@ -59,6 +59,10 @@ pub struct Standing {
     /// The most that the tightest hard budget could still pay; `None` without one. A model whose price is not known
     /// cannot be paid from a hard budget.
     pub allowance: Option<Money>,
+    /// Which budget that is.
+    pub tightest: Option<Arc<str>>,
+    /// The budget whose threshold closes tiers or limits answers; `None` where none does.
+    pub acting: Option<Arc<str>>,
     /// What to tell of it in `Route.budget`.
     pub effect: BudgetEffect,
 }

@@ -1,5 +1,6 @@
 //! What budgets and rates leave for a request, and what is taken from them before the first vendor call.
 
+mod named;
 mod rules;
 mod taken;
 
@@ -148,7 +149,7 @@ impl Purse {
             threshold => format!("the budget has reached `{threshold}`"),
         };
         let message = format!("{budget}: {rest}; raise its limit, or wait for its next period");
-        Err(Failure::new(ErrorReason::BudgetExhausted, message))
+        Err(self.named(Failure::new(ErrorReason::BudgetExhausted, message)))
     }
 
     /// Plans a request that somebody pays for; without a purse, any plan will do.
@@ -179,7 +180,7 @@ impl Purse {
         for _ in 0..TRIES {
             let planned = match plan::make(dependencies, catalog, admitted, stream) {
                 Ok(planned) => planned,
-                Err(refused) => return Err(told(refused, short)),
+                Err(refused) => return Err(self.told(refused, short)),
             };
             let worst = planned.worst;
             let Short { failure, available } = match self.take(dependencies, worst, planned.thrift).await {
@@ -229,16 +230,8 @@ impl Purse {
 
 /// Whether anything is counted or ruled.
 fn is_any(standing: &Standing) -> bool {
-    let Standing { tenant, tiers, limit, allowance, effect: _ } = standing;
+    let Standing { tenant, tiers, limit, allowance, .. } = standing;
     tenant.is_some() || !tiers.is_empty() || *limit != SpendLimit::None || allowance.is_some()
-}
-
-/// Why nobody can serve: in the words of the budget that was short, where it is for money.
-fn told(mut refused: Box<Refused>, short: Option<(Failure, signalbox_api::v1::Decision)>) -> Box<Refused> {
-    if let Some((failure, _)) = short.filter(|_| refused.failure.reason == ErrorReason::BudgetExhausted) {
-        refused.failure = failure;
-    }
-    refused
 }
 
 fn exhausted() -> Failure {

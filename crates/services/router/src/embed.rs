@@ -118,7 +118,9 @@ async fn prepare(
     }
     let day = Day::of(dependencies.clock.now());
     let worst = || catalog.prices().worst_case(&model, estimate_input_tokens(&wire.inputs), 0, day);
-    let ceiling = purse.as_ref().map_or(Ok(Money::ZERO), |_| budget.pays(&model, worst()));
+    let ceiling = purse.as_ref().map_or(Ok(Money::ZERO), |purse| {
+        budget.pays(&model, worst()).map_err(|failure| purse.named(failure))
+    });
     let ceiling = ceiling.map_err(|failure| to_status(&failure))?;
     Ok(Prepared { model, findings, purse, ceiling })
 }

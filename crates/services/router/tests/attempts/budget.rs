@@ -381,3 +381,33 @@ async fn where_nothing_is_counted_for_a_tenant_nothing_is_reserved_and_nothing_c
     assert_eq!((told.route.budget, told.route.decision), (None, free_told.route.decision));
     assert_eq!((counted.adapter.limits(), counted.book.last().charges), (vec![None], vec![]));
 }
+
+/// Subject and description of the one limit that a failure names.
+fn limit(status: &tonic::Status) -> (String, String) {
+    let failure = from_status(status);
+    assert!(failure.message.ends_with("; the budget is `monthly`"), "{failure:?}");
+    let [violation] = failure.quota.unwrap().violations.try_into().unwrap();
+    (violation.subject, violation.description)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_says_for_whose_sake_it_is_also_where_no_call_was_planned() {
+    let bank = Bank::with(1_000);
+    bank.change(|vault| vault.standing.tightest = Some("monthly".into()));
+    let world = World::admitting(bank.clone());
+    let asked = || v1::GenerateRequest { tenant_id: "acme".to_owned(), ..short("openai/gpt-6-luna") };
+    let monthly = || "tenant/acme/budget/monthly".to_owned();
+    let told = limit(&world.ask(asked()).await.unwrap_err());
+    assert_eq!(told, (monthly(), "€0.000001 is left".to_owned()));
+
+    bank.change(|vault| {
+        vault.standing.acting = Some("monthly".into());
+        vault.standing.effect.threshold = "monthly 90%".to_owned();
+    });
+    for limit_to in [SpendLimit::FreeOnly, SpendLimit::Refuse] {
+        bank.change(|vault| vault.standing.limit = limit_to);
+        let told = limit(&world.ask(asked()).await.unwrap_err());
+        assert_eq!(told, (monthly(), "the threshold monthly 90% is reached".to_owned()));
+    }
+    bank.check();
+}
