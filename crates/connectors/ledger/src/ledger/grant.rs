@@ -71,9 +71,17 @@ async fn names(
     for (slice, name) in ask.accounts.iter().zip(named) {
         let lease = match known.get(name) {
             Some(lease) if is_own(lease, ask, slice) => lease.clone(),
-            None if !books.leases.contains_key(name) => fresh(ask, slice, name.to_owned()),
-            // The name was another lease's, or this one's before it expired.
-            _ => fresh(ask, slice, format!("{name}~{}", ask.grant_id)),
+            taken => {
+                let mut name = name.to_owned();
+                // It was another lease's, or this one's before it expired.
+                if taken.is_some() || books.leases.contains_key(&name) {
+                    name = format!("{name}~{}", ask.grant_id);
+                }
+                while books.leases.contains_key(&name) {
+                    name.push('~');
+                }
+                fresh(ask, slice, name)
+            }
         };
         names.push(lease.lease_id.clone());
         books.leases.insert(lease.lease_id.clone(), lease);

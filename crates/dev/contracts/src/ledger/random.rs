@@ -17,7 +17,7 @@ use std::{
 };
 
 const ROUNDS: u64 = 12;
-const STEPS: u64 = 50;
+const STEPS: u64 = 120;
 
 /// Every answer, every account and every entry is the model's. Ids are few, so that most of what is asked was asked
 /// before, by the same replica or another, for the same or something else.
@@ -42,7 +42,7 @@ struct Both {
 impl Both {
     async fn step(&mut self, any: &mut Any, what: &str) {
         let (ledger, model) = (&self.world.ledger, &mut self.model);
-        match any.random.below(20) {
+        match any.random.below(22) {
             0..6 => {
                 let ask = any.grant();
                 let told = model::told_grant(model.grant(&model::grant(&ask)));
@@ -76,7 +76,7 @@ impl Both {
                 assert_eq!(ledger.set_limit(&change).await, told, "{what}: {change:#?}");
             }
             17..19 => {
-                any.now += Duration::from_secs(any.random.logarithmic(1, 90));
+                any.now += Duration::from_secs(15 * any.random.below(4));
                 let (replica, until) = (any.replica(), any.now + Duration::from_secs(60));
                 let ids: Vec<_> = any.parts().into_iter().map(|(lease_id, _)| lease_id).collect();
                 let told = model::told_leases(model.renew(&replica, &ids, any.now, until));
@@ -84,7 +84,7 @@ impl Both {
                 assert_eq!(renewed, told, "{what}: {replica} renews {ids:?}");
             }
             _ => {
-                let hopeless = any.now - Duration::from_secs(any.random.below(200));
+                let hopeless = any.now - Duration::from_secs(15 * any.random.below(5));
                 let told = model::told_sweep(model.sweep(any.now, hopeless));
                 let swept = ledger.sweep(any.now, hopeless).await.unwrap();
                 assert_eq!(model::in_order(swept), told, "{what}: sweep");
@@ -142,7 +142,7 @@ impl Any {
             budget_id: ["hard", "soft"][number as usize / 2].to_owned(),
             period_id: ["2026-10", "2026-11"][number as usize % 2].to_owned(),
         };
-        Opening { key, limit: 1000, hard: number < 2 }
+        Opening { key, limit: 3000, hard: number < 2 }
     }
 
     fn openings(&mut self) -> Vec<Opening> {
@@ -151,19 +151,22 @@ impl Any {
     }
 
     fn amount(&mut self) -> i64 {
-        self.random.logarithmic(1, 700).cast_signed() - i64::from(self.random.percent(10))
+        self.random.logarithmic(1, 400).cast_signed() - i64::from(self.random.percent(10))
     }
 
     fn grant(&mut self) -> GrantAsk {
         let openings = self.openings();
-        let slice = |account| {
+        // Names are those of leases of other accounts now and then, but no two in one wish are the same.
+        let first = self.random.below(8);
+        let slice = |(number, account)| {
             let needed = self.amount();
-            SliceAsk { account, needed, wanted: needed + self.amount(), lease_id: self.id("lease", 8) }
+            let lease_id = format!("lease-{}-{}", self.round, (first + number) % 8);
+            SliceAsk { account, needed, wanted: needed + self.amount(), lease_id }
         };
-        let accounts = openings.into_iter().map(slice).collect();
+        let accounts = (0..).zip(openings).map(slice).collect();
         GrantAsk {
             replica_id: self.replica(),
-            grant_id: self.id("grant", 30),
+            grant_id: self.id("grant", 50),
             accounts,
             now: self.now,
             expires_at: self.now + Duration::from_secs(60),
@@ -173,7 +176,7 @@ impl Any {
     /// Leases, some of which there are; also by the names of those whose name was taken.
     fn lease(&mut self) -> String {
         let lease = self.id("lease", 8);
-        if self.random.percent(20) { format!("{lease}~{}", self.id("grant", 30)) } else { lease }
+        if self.random.percent(20) { format!("{lease}~{}", self.id("grant", 50)) } else { lease }
     }
 
     fn parts(&mut self) -> Vec<(String, i64)> {
@@ -182,18 +185,18 @@ impl Any {
 
     fn reservation(&mut self) -> ReserveAsk {
         ReserveAsk {
-            reservation_id: self.id("reservation", 8),
+            reservation_id: self.id("reservation", 6),
             request_id: "job".to_owned(),
             accounts: self.openings(),
             amount: self.amount(),
-            expires_at: self.now + Duration::from_secs(self.random.below(100)),
+            expires_at: self.now + Duration::from_secs(15 * self.random.below(8)),
         }
     }
 
     fn settlement(&mut self) -> Settlement {
         let charges: Vec<_> = self.openings().into_iter().map(|opening| self.charge(opening.key)).collect();
         Settlement {
-            settlement_id: self.id("settlement", 40),
+            settlement_id: self.id("settlement", 150),
             tenant_id: if self.random.percent(80) { self.tenant() } else { String::new() },
             charges,
             request_id: "request".to_owned(),
@@ -207,8 +210,8 @@ impl Any {
         let mut charge =
             UsageCharge { budget_id: key.budget_id, period_id: key.period_id, ..UsageCharge::default() };
         match self.random.below(10) {
-            0..7 => charge.lease_id = self.lease(),
-            7..9 => charge.reservation_id = self.id("reservation", 8),
+            0..6 => charge.lease_id = self.lease(),
+            6..9 => charge.reservation_id = self.id("reservation", 6),
             _ => {}
         }
         charge

@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub async fn an_orphan_holds_its_money_until_it_is_settled(fresh: &impl AsyncFn(Arc<dyn Clock>) -> Fresh) {
     let world = World::new(fresh).await;
     let lease = world.lend("r1", "daily", 100).await;
+    let early = world.ledger.sweep(later(60), now()).await.unwrap();
+    assert_eq!(early.orphaned, [], "it has not expired before its end");
     world.lose_all().await;
     assert_eq!(world.stands("daily").await, (0, 100, 0));
     world.settle(&settlement("s1", from_lease(&lease), 30)).await;
