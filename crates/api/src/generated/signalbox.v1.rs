@@ -9690,6 +9690,10 @@ pub struct RateSlice {
     /// The limit.
     #[prost(message, optional, tag = "7")]
     pub limit: ::core::option::Option<RateLimit>,
+    /// The rate limiter is away, and the tenant wants to go on (FAILURE_MODE_OPEN): nothing was granted, and each replica
+    /// lets through its own part of the limit.
+    #[prost(bool, tag = "8")]
+    pub own_part: bool,
 }
 /// Nested message and enum types in `RateSlice`.
 pub mod rate_slice {

@@ -33,15 +33,16 @@ impl State {
         let unpaid: Vec<UsageCharge> = unpaid(self, falls, &leased, worst).ok_or_else(calls::away)?;
         let hold = self.wallet.try_hold(&leased, worst.cost, now.into_std()).map_err(|_| calls::away())?;
         let places = falls.rates.clone();
-        match self.rates.try_own(&places, falls.priority, worst.tokens, now, replicas) {
+        self.rates.replicas = replicas;
+        match self.rates.try_own(&places, falls.priority, worst.tokens, now) {
             Some(rates) => {
                 let mut taken = self.taken(payer, hold, rates, now);
                 taken.charges.extend(unpaid);
                 Ok((taken, Outcome::Open))
             }
             None => {
-                self.put_back(Some(hold), None);
-                Err(own_rate_used_up())
+                self.put_back(Some(hold), None, now);
+                Err(own_part_used_up())
             }
         }
     }
@@ -66,7 +67,8 @@ fn charge(budget_id: &Arc<str>, budget: &BudgetView, worst: Worst) -> Option<Usa
     })
 }
 
-fn own_rate_used_up() -> Failure {
-    let message = "the rate limit is used up here, and the budget service is away; try again";
+pub(crate) fn own_part_used_up() -> Failure {
+    let message =
+        "this replica's part of the rate limit is used up, and who hands out more is away; try again";
     Failure { retry_after: Some(Duration::from_secs(1)), ..Failure::new(ErrorReason::RateLimited, message) }
 }

@@ -137,7 +137,7 @@ impl Inner {
     async fn grant(&self, desk: &Desk, payer: &Payer, need: Need) -> Result<(), Refused> {
         let (asked, rate_uses) = {
             let state = desk.lock();
-            (state.asked(self.clock.now()), state.rate_uses(payer))
+            (state.asked(self.clock.now(), self.heard.replicas()), state.rate_uses(payer))
         };
         let request = v1::AcquireLeasesRequest {
             replica_id: self.replica_id.clone(),
@@ -164,8 +164,8 @@ impl State {
         self.payers.get(payer).map(|falls| self.rates.uses(&falls.rates)).unwrap_or_default()
     }
 
-    pub(crate) fn asked(&self, wall: SystemTime) -> Asked {
-        Asked { at: Instant::now(), wall, heard: self.heard }
+    pub(crate) fn asked(&self, wall: SystemTime, replicas: u32) -> Asked {
+        Asked { at: Instant::now(), wall, replicas, heard: self.heard }
     }
 
     /// What all need that wait, but not more than `most` and what is left, as far as that is known.

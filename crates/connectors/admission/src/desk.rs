@@ -10,7 +10,7 @@ use crate::{
 };
 use signalbox_api::{
     convert::duration_from_proto,
-    v1::{self, lease::Slice, rate_slice::Level},
+    v1::{self, lease::Slice},
 };
 use signalbox_budgeting::{
     slice::SliceRules,
@@ -63,6 +63,8 @@ pub(crate) struct State {
 pub(crate) struct Asked {
     pub(crate) at: Instant,
     pub(crate) wall: SystemTime,
+    /// Replicas that admit requests.
+    pub(crate) replicas: u32,
     pub(crate) heard: u64,
 }
 
@@ -102,6 +104,7 @@ impl State {
             }
         }
         self.known = true;
+        self.rates.replicas = asked.replicas;
         self.tenant = answer.tenant.map(Arc::new);
         let is_unlimited = budgets.is_empty() && rates.is_empty();
         let stale = self.heard != asked.heard;
@@ -119,9 +122,9 @@ impl State {
                 self.take_budget(lease, slice, asked);
             }
             Some(Slice::Rate(slice)) => {
-                let scene = if slice.level() == Level::Scene { slice.name.as_str() } else { "" };
-                let priority = priority(self.tenant.as_deref(), scene);
-                self.take_rate(lease, slice, priority, asked);
+                let ttl = lease.ttl.and_then(duration_from_proto).unwrap_or(DEFAULT_TTL);
+                self.renew_by(asked.at + ttl / 3);
+                self.rates.renewed(lease, slice, asked.at, ttl);
             }
             None => {}
         }

@@ -133,7 +133,7 @@ impl Reservation for Held {
         if let Some((hold, rates)) = self.open.take() {
             let mut state = self.desk.lock();
             state.wallet.settle(hold, cost);
-            state.rates.settle(rates, Some(tokens));
+            state.rates.settle(rates, Some(tokens), Instant::now());
         }
     }
 }
@@ -144,7 +144,7 @@ impl Drop for Held {
         if let Some((hold, rates)) = self.open.take() {
             let mut state = self.desk.lock();
             state.wallet.abandon(hold);
-            state.rates.settle(rates, None);
+            state.rates.settle(rates, None, Instant::now());
         }
     }
 }

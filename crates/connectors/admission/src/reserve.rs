@@ -1,11 +1,12 @@
 //! Takes a request's worst case, or says what is in the way.
 
 use crate::{
+    alone::own_part_used_up,
     ask::{Ask, Waiter, available},
     calls::Refused,
     desk::{Desk, State},
     metrics::{self, Outcome},
-    rates::RatesTaken,
+    rates::{RateLack, RatesTaken},
     replica::Inner,
     reservation::Taken,
     views::Need,
@@ -130,21 +131,27 @@ impl State {
             (hold, rates) => {
                 let need = Need {
                     cost: hold.as_ref().map_or_else(|missing| missing.to_ask().nano_eur(), |_| 0),
-                    tokens: rates.as_ref().map_or_else(|tokens| *tokens, |_| 0),
+                    tokens: match rates {
+                        Err(RateLack::Slice(tokens)) => tokens,
+                        Ok(_) | Err(RateLack::Own) => 0,
+                    },
                 };
-                let refusal = falls.refusal(&need, at).cloned();
-                self.put_back(hold.ok(), rates.ok());
+                let refusal = match rates {
+                    Err(RateLack::Own) => Some(own_part_used_up()),
+                    _ => falls.refusal(&need, at).cloned(),
+                };
+                self.put_back(hold.ok(), rates.ok(), at);
                 Err(refusal.map_or(Lack::Of(need), Lack::Refused))
             }
         }
     }
 
-    pub(crate) fn put_back(&mut self, hold: Option<Hold>, rates: Option<RatesTaken>) {
+    pub(crate) fn put_back(&mut self, hold: Option<Hold>, rates: Option<RatesTaken>, now: Instant) {
         if let Some(hold) = hold {
             self.wallet.settle(hold, Some(Money::ZERO));
         }
         if let Some(rates) = rates {
-            self.rates.cancel(rates);
+            self.rates.cancel(rates, now);
         }
     }
 }

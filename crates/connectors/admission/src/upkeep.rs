@@ -103,8 +103,8 @@ pub(crate) async fn renew_batch(inner: &Inner, batch: Vec<(Arc<Desk>, Vec<String
     if batch.iter().all(|(_, ids)| ids.is_empty()) {
         return Ok(());
     }
-    let wall = inner.clock.now();
-    let asked: Vec<Asked> = batch.iter().map(|(desk, _)| desk.lock().asked(wall)).collect();
+    let (wall, replicas) = (inner.clock.now(), inner.heard.replicas());
+    let asked: Vec<Asked> = batch.iter().map(|(desk, _)| desk.lock().asked(wall, replicas)).collect();
     let request = RenewLeasesRequest {
         replica_id: inner.replica_id.clone(),
         lease_ids: batch.iter().flat_map(|(_, ids)| ids.iter().cloned()).collect(),
@@ -120,7 +120,10 @@ pub(crate) async fn renew_batch(inner: &Inner, batch: Vec<(Arc<Desk>, Vec<String
         for id in ids {
             match leases.remove(id.as_str()) {
                 Some(lease) => state.renewed(lease, asked),
-                None => state.wallet.lost([id.as_str()], now.into_std()),
+                None => {
+                    state.wallet.lost([id.as_str()], now.into_std());
+                    state.rates.lost(id, now);
+                }
             }
         }
     }

@@ -38,6 +38,7 @@ pub(crate) struct World {
     pub(crate) keys: HashMap<String, (v1::ApiKey, Vec<u8>)>,
     /// Rates of every tenant, as they are handed out.
     pub(crate) rates: Vec<v1::RateSlice>,
+    pub(crate) ttl_of_rates: Duration,
     /// Requests of the rate that were given back.
     pub(crate) rate_returned: u64,
     pub(crate) asked: Vec<v1::AcquireLeasesRequest>,
@@ -59,7 +60,10 @@ pub(crate) struct Lease {
 
 impl FakeBudgets {
     pub(crate) fn new() -> Self {
-        let fake = Self { world: Arc::default(), news: broadcast::channel(1_000).0 };
+        let fake = Self {
+            world: Arc::new(Mutex::new(World { ttl_of_rates: TTL, ..World::default() })),
+            news: broadcast::channel(1_000).0,
+        };
         let beating = fake.clone();
         tokio::spawn(async move {
             loop {
@@ -217,7 +221,7 @@ impl World {
                 granted_tokens: rate.granted_tokens.max(ask.needed_tokens),
                 ..rate.clone()
             })),
-            ttl: Some(duration_to_proto(TTL)),
+            ttl: Some(duration_to_proto(self.ttl_of_rates)),
         }));
         Ok(v1::AcquireLeasesResponse { leases, tenant: Some(tenant), ttl: Some(duration_to_proto(TTL)) })
     }

@@ -3,7 +3,7 @@
 use crate::{Running, acme, fake::FakeBudgets, pass, payer};
 use signalbox_api::v1::{self, rate_slice::Level};
 use signalbox_ports::{Admission, Worst};
-use signalbox_types::Money;
+use signalbox_types::{ErrorReason, Money};
 use std::time::Duration;
 
 fn limited(slice: v1::RateSlice) -> FakeBudgets {
@@ -94,4 +94,34 @@ async fn what_nobody_uses_goes_back() {
     router.replica.reserve(&payer(), tokens(1)).await.unwrap().settle(None, 1);
     pass(Duration::from_secs(12)).await;
     assert_eq!(fake.world().rate_returned, 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_the_limiter_is_away_each_replica_lets_through_its_own_part() {
+    let limit =
+        Some(v1::RateLimit { requests_per_minute: 60, tokens_per_minute: 6_000, ..Default::default() });
+    let fake = limited(v1::RateSlice { limit, own_part: true, ..Default::default() });
+    fake.world().live_replicas = 3;
+    fake.world().ttl_of_rates = Duration::from_secs(1);
+    let router = Running::new(&fake, "r1").await;
+    for _ in 0..20 {
+        router.replica.reserve(&payer(), tokens(100)).await.unwrap().settle(None, 50);
+    }
+    let short = router.replica.reserve(&payer(), tokens(100)).await.unwrap_err();
+    assert_eq!(short.failure.reason, ErrorReason::RateLimited);
+    let asked = fake.calls("AcquireLeases");
+    assert_eq!(asked, 1, "nobody is asked for what nobody hands out");
+    pass(Duration::from_secs(3)).await;
+    router
+        .replica
+        .reserve(&payer(), tokens(1_050))
+        .await
+        .expect("a request fills up in 3 s, and tokens came back");
+    assert!(fake.calls("AcquireLeases") > asked, "but from time to time, whether somebody does again");
+    fake.world().rates[0].own_part = false;
+    fake.world().rates[0].granted_requests = 30;
+    pass(Duration::from_secs(1)).await;
+    for _ in 0..30 {
+        router.replica.reserve(&payer(), tokens(100)).await.expect("out of a slice").settle(None, 50);
+    }
 }

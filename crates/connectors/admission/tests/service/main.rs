@@ -1,6 +1,6 @@
 //! Replicas against the real budget service over SQLite.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is the failure message of a test")]
+#![expect(clippy::unwrap_used, reason = "a panic is the failure message of a test")]
 
 mod world;
 

@@ -7,10 +7,15 @@ use signalbox_api::{
     convert::duration_to_proto,
     v1::{
         AcquireLeasesRequest, ApiKey, Lease, RateLimit, RateSlice, Tenant, lease::Slice, rate_slice::Level,
+        tenant::FailureMode,
     },
 };
 use signalbox_ports::{NoRate, RateAsk, RateGrant};
 use signalbox_types::{ErrorReason, Failure};
+use std::time::Duration;
+
+/// How long replicas let through their own parts of limits before they ask for slices again.
+const OWN_PART_FOR: Duration = Duration::from_secs(1);
 
 /// A slice that was taken.
 #[derive(Debug, Clone)]
@@ -18,11 +23,23 @@ pub(super) struct Taken {
     lease_id: String,
     ask: RateAsk,
     grant: RateGrant,
+    /// Nothing was taken: the limiter is away, and the tenant wants to go on.
+    own_part: bool,
 }
 
 impl Taken {
+    fn new(ask: RateAsk, grant: RateGrant) -> Self {
+        let place = Place { tenant_id: ask.tenant_id.clone(), level: ask.level, name: ask.name.clone() };
+        Self { lease_id: place.lease_id(), ask, grant, own_part: false }
+    }
+
+    fn own_part(ask: RateAsk) -> Self {
+        let ask = RateAsk { ttl: OWN_PART_FOR, ..ask };
+        Self { own_part: true, ..Self::new(ask, RateGrant::default()) }
+    }
+
     pub(super) fn into_lease(self) -> Lease {
-        let Self { lease_id, ask, grant } = self;
+        let Self { lease_id, ask, grant, own_part } = self;
         Lease {
             lease_id,
             slice: Some(Slice::Rate(RateSlice {
@@ -33,6 +50,7 @@ impl Taken {
                 granted_concurrent_requests: grant.concurrent,
                 remaining: Some(grant.remaining),
                 limit: Some(ask.limit),
+                own_part,
             })),
             ttl: Some(duration_to_proto(ask.ttl)),
         }
@@ -61,13 +79,17 @@ pub(super) async fn take(
     if asks.is_empty() {
         return Ok(Vec::new());
     }
-    let granted = dependencies.rates.take(&asks, request.needed_tokens).await;
-    let granted = granted.map_err(|no_rate| refused(&asks, no_rate))?;
-    let taken = asks.into_iter().zip(granted).map(|(ask, grant)| {
-        let place = Place { tenant_id: ask.tenant_id.clone(), level: ask.level, name: ask.name.clone() };
-        Taken { lease_id: place.lease_id(), ask, grant }
-    });
-    Ok(taken.collect())
+    let granted = match dependencies.rates.take(&asks, request.needed_tokens).await {
+        Err(NoRate::Away(why)) if tenant.failure_mode() == FailureMode::Open => {
+            tracing::warn!(
+                why,
+                "the rate limiter is away; replicas let through their own parts of the limits"
+            );
+            return Ok(asks.into_iter().map(Taken::own_part).collect());
+        }
+        granted => granted.map_err(|no_rate| refused(&asks, no_rate))?,
+    };
+    Ok(asks.into_iter().zip(granted).map(|(ask, grant)| Taken::new(ask, grant)).collect())
 }
 
 fn under_way(request: &AcquireLeasesRequest, level: Level, name: &str) -> u32 {
@@ -78,7 +100,7 @@ fn under_way(request: &AcquireLeasesRequest, level: Level, name: &str) -> u32 {
 /// Gives back slices that were taken in vain. Permits for requests at once stay with the replica: the slice replaced
 /// the one it had, from which requests may be under way.
 pub(super) async fn give_back(dependencies: &Dependencies, taken: &[Taken]) {
-    for Taken { ask, grant, .. } in taken {
+    for Taken { ask, grant, .. } in taken.iter().filter(|taken| !taken.own_part) {
         let unused = RateGrant { concurrent: 0, ..*grant };
         if let Err(error) = dependencies.rates.give_back(ask, &unused).await {
             tracing::debug!(%error, "a slice of a rate is not given back");
@@ -96,7 +118,7 @@ pub(super) async fn renew(
     let Some((place, tenant, limit)) = find(dependencies, lease_id).await? else { return Ok(None) };
     let ask = RateAsk { under_way, ..place.ask(dependencies, &tenant, limit, replica_id, "") };
     let renewed = dependencies.rates.renew(&ask).await.map_err(|error| away(&error.to_string()))?;
-    Ok(renewed.map(|grant| Taken { lease_id: lease_id.to_owned(), ask, grant }.into_lease()))
+    Ok(renewed.map(|grant| Taken::new(ask, grant).into_lease()))
 }
 
 /// What a replica did not use.

@@ -1,11 +1,13 @@
 use super::world::{EUR, World, monthly, slices, told};
+use crate::{BudgetKeeping, Dependencies};
 use signalbox_api::v1::{
     self, AcquireLeasesRequest, ApiKey, Lease, LeaseReturn, RateLimit, RateSlice, RateUse, ScenePolicy,
-    Tenant, budget_service_server::BudgetService, lease::Slice, rate_slice::Level,
+    Tenant, budget_service_server::BudgetService, lease::Slice, rate_slice::Level, tenant::FailureMode,
 };
+use signalbox_ports::{NoRate, RateAsk, RateGrant, RateLimiter};
 use signalbox_types::ErrorReason;
-use std::time::Duration;
-use tonic::Request;
+use std::{sync::Arc, time::Duration};
+use tonic::{Code, Request};
 
 fn requests(requests_per_minute: u32) -> Option<RateLimit> {
     Some(RateLimit { requests_per_minute, ..RateLimit::default() })
@@ -129,4 +131,43 @@ async fn money_and_rates_are_renewed_together() {
     let renewed = told(world.service.renew_leases(Request::new(request)).await);
     assert_eq!((renewed.leases.len(), rates(&renewed.leases).len()), (2, 1));
     assert_eq!(slices(&granted).len(), 1);
+}
+
+#[derive(Debug)]
+struct NobodyLimits;
+
+#[async_trait::async_trait]
+impl RateLimiter for NobodyLimits {
+    async fn take(&self, _: &[RateAsk], _: u64) -> Result<Vec<RateGrant>, NoRate> {
+        Err(NoRate::Away("nobody listens".into()))
+    }
+
+    async fn renew(&self, _: &RateAsk) -> Result<Option<RateGrant>, NoRate> {
+        Err(NoRate::Away("nobody listens".into()))
+    }
+
+    async fn give_back(&self, _: &RateAsk, _: &RateGrant) -> Result<(), NoRate> {
+        Err(NoRate::Away("nobody listens".into()))
+    }
+}
+
+#[tokio::test]
+async fn while_the_limiter_is_away_a_tenant_is_refused_or_left_to_each_replicas_own_part_as_it_wants() {
+    for (failure_mode, goes_on) in [(FailureMode::Closed, false), (FailureMode::Open, true)] {
+        let tenant =
+            Tenant { rate_limit: requests(60), failure_mode: failure_mode.into(), ..Tenant::default() };
+        let world = world(tenant).await;
+        world.budget(monthly("m", 10 * EUR)).await;
+        let dependencies = Dependencies { rates: Arc::new(NobodyLimits), ..world.dependencies.clone() };
+        let service = BudgetKeeping::new(dependencies);
+        let answer = service.acquire_leases(Request::new(ask("g1"))).await;
+        if !goes_on {
+            assert_eq!(answer.unwrap_err().code(), Code::Unavailable);
+            continue;
+        }
+        let leases = answer.unwrap().into_inner().leases;
+        let rate = &rates(&leases)[0];
+        assert!(rate.own_part && rate.granted_requests == 0 && rate.limit == requests(60), "{rate:?}");
+        assert_eq!(leases.len(), 2, "money is granted as ever");
+    }
 }
