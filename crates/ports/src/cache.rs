@@ -1,45 +1,11 @@
 //! Where cached answers lie, and what turns texts into vectors.
 
+pub use signalbox_caching::{Digest, Partition, Scope};
+
 use signalbox_api::v1::UsageAttempt;
 use std::{fmt, time::Duration};
 
-/// A keyed digest (HMAC-SHA-256, its first 16 bytes): says nothing of what it is of, and is equal for equal things of one
-/// tenant only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Digest(pub [u8; 16]);
-
-/// What an answer may be shared within: the hard filter of every lookup, kept with each entry and compared again after it
-/// was fetched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Partition {
-    /// Of the tenant's id.
-    pub tenant: Digest,
-    /// Of the task type.
-    pub task: Digest,
-    /// Of the locale.
-    pub locale: Digest,
-    /// Of everything in the request but the instruction.
-    pub fingerprint: Digest,
-}
-
-/// What an invalidation can name. An entry is served only while all of its epochs are the current ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
-    /// All of a tenant's.
-    Tenant,
-    /// Of a task type.
-    Task(Digest),
-    /// Of a locale.
-    Locale(Digest),
-    /// Asked of an alias, a tier or a model.
-    Requested(Digest),
-    /// Made from a prompt template; once with its version and once without.
-    Template(Digest),
-    /// For a reference.
-    Reference(Digest),
-}
-
-/// Epochs of scopes, in the scopes' order. One that was never raised is 0.
+/// Epochs of scopes, in the scopes' order. They are equal until one is raised, or until a store lost them.
 pub type Epochs = Vec<(Scope, u64)>;
 
 /// An entry as the store keeps it.
@@ -71,7 +37,8 @@ pub struct Near {
 /// Keeps entries. Every method has the caller's deadline; whatever fails is a miss. Stores know digests only.
 #[async_trait::async_trait]
 pub trait CacheStore: Send + Sync + fmt::Debug {
-    /// The first entry that is there under one of the keys of a tenant, in their order.
+    /// The first entry that is there under one of the keys of a tenant, in their order. Entries come back without their
+    /// vectors, here and from [`CacheStore::nearest`].
     ///
     /// # Errors
     /// See [`CacheAway`].
@@ -89,8 +56,8 @@ pub trait CacheStore: Send + Sync + fmt::Debug {
         most: usize,
     ) -> Result<Vec<Near>, CacheAway>;
 
-    /// Keeps an entry for a time, in place of one with its key; `aliases` are further keys that lead to it. `embedder` names
-    /// what its vector is of.
+    /// Keeps an entry for a time, in place of one with its key; `aliases` are further keys that lead to it, and to nothing
+    /// that is put under its key later. `embedder` names what its vector is of. A store may forget it at any time.
     ///
     /// # Errors
     /// See [`CacheAway`].
@@ -120,8 +87,14 @@ pub trait CacheStore: Send + Sync + fmt::Debug {
     /// See [`CacheAway`].
     async fn raise(&self, tenant: Digest, scope: Scope) -> Result<u64, CacheAway>;
 
-    /// Destroys what is stored of a tenant under a scope (`None` for all), vectors too, and looks afterwards that nothing
-    /// is left. How many entries that were.
+    /// Raises a scope's epoch to at least that, as where somebody remembers one that the store has lost. The one it has then.
+    ///
+    /// # Errors
+    /// See [`CacheAway`].
+    async fn raise_to(&self, tenant: Digest, scope: Scope, at_least: u64) -> Result<u64, CacheAway>;
+
+    /// Destroys what is stored of a tenant under a scope, vectors too, and looks afterwards that nothing is left. `None` is
+    /// for all there is of the tenant, values and leads too, but for its epochs. How many entries that were.
     ///
     /// # Errors
     /// See [`CacheAway`].
@@ -131,13 +104,7 @@ pub trait CacheStore: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// See [`CacheAway`].
-    async fn lead(
-        &self,
-        tenant: Digest,
-        key: Digest,
-        owner: &str,
-        ttl: Duration,
-    ) -> Result<Lead, CacheAway>;
+    async fn lead(&self, tenant: Digest, key: Digest, owner: &str, ttl: Duration) -> Result<Lead, CacheAway>;
 
     /// Holds on to a lead; `false` where it was lost.
     ///

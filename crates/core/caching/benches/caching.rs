@@ -1,0 +1,3 @@
+//! What the cache's own arithmetic costs: `cargo bench -p signalbox-caching`.
+
+fn main() {}
