@@ -1,7 +1,7 @@
 //! Asks the budget service for leases: one question at a time for each payer, for all that wait for it.
 
 use crate::{
-    calls::Refused,
+    calls::{Refused, TRY_EVERY},
     desk::{Asked, Desk, State},
     replica::Inner,
     upkeep,
@@ -79,7 +79,7 @@ impl Inner {
         ask: Ask,
     ) -> Result<(), Unmet> {
         let away = || Unmet { need: ask.need, why: Refused::Away };
-        if self.calls.is_not_worth_trying() {
+        if self.calls.is_not_worth_trying() || desk.lock().is_unanswered() {
             return Err(away());
         }
         let (lead, follow) = desk.asking.join(payer);
@@ -149,8 +149,16 @@ impl Inner {
             needed_tokens: need.tokens,
             rate_uses,
         };
-        let answer = self.calls.acquire(request).await?;
+        let mut answer = self.calls.acquire(request.clone()).await;
+        if matches!(answer, Err(Refused::Away)) && self.calls.is_in_touch() {
+            // Another replica of the service may answer; if this one did grant, the same grant is told again.
+            answer = self.calls.acquire(request).await;
+        }
         let mut state = desk.lock();
+        if matches!(answer, Err(Refused::Away)) {
+            state.unanswered_until = Some(Instant::now() + TRY_EVERY);
+        }
+        let answer = answer?;
         state.granted(payer, answer, asked);
         if !self.heard.is_open() {
             state.falls(payer).stale = true;
@@ -160,6 +168,11 @@ impl Inner {
 }
 
 impl State {
+    /// Whether its last question came to nothing, and that just now.
+    fn is_unanswered(&self) -> bool {
+        self.unanswered_until.is_some_and(|until| Instant::now() < until)
+    }
+
     fn rate_uses(&self, payer: &Payer) -> Vec<v1::RateUse> {
         self.payers.get(payer).map(|falls| self.rates.uses(&falls.rates)).unwrap_or_default()
     }

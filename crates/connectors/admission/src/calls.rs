@@ -6,7 +6,10 @@ use signalbox_kit::Hop;
 use signalbox_types::{ErrorReason, Failure};
 use std::{
     future::Future,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::time::{Instant, timeout};
@@ -15,7 +18,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 /// How long a call may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often the service is tried while it is away.
-const TRY_EVERY: Duration = Duration::from_millis(250);
+pub(crate) const TRY_EVERY: Duration = Duration::from_millis(250);
 
 /// The budget service.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub(crate) struct Calls {
     client: BudgetServiceClient<Hop>,
     /// When it may be tried again, while it is away.
     away_until: Mutex<Option<Instant>>,
+    /// It tells of changes, so it is there, whatever becomes of a call.
+    in_touch: AtomicBool,
 }
 
 /// A call came to nothing.
@@ -36,7 +41,11 @@ pub(crate) enum Refused {
 
 impl Calls {
     pub(crate) fn new(hop: Hop) -> Self {
-        Self { client: BudgetServiceClient::new(hop), away_until: Mutex::new(None) }
+        Self {
+            client: BudgetServiceClient::new(hop),
+            away_until: Mutex::new(None),
+            in_touch: AtomicBool::new(false),
+        }
     }
 
     pub(crate) async fn resolve(
@@ -75,6 +84,15 @@ impl Calls {
     ) -> Result<Streaming<v1::WatchAdmissionResponse>, Refused> {
         let mut client = self.client.clone();
         self.call("WatchAdmission", client.watch_admission(request)).await
+    }
+
+    /// Whether it tells of changes.
+    pub(crate) fn set_in_touch(&self, in_touch: bool) {
+        self.in_touch.store(in_touch, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_in_touch(&self) -> bool {
+        self.in_touch.load(Ordering::Relaxed)
     }
 
     /// Whether it did not answer the last time.
@@ -118,7 +136,14 @@ impl Calls {
         }
     }
 
+    /// A call came to nothing. Of a service that is in touch this says something of the call only: what is behind the
+    /// service may be away, or another replica of it.
     fn found_away(&self, method: &'static str, status: &Status) {
+        if self.is_in_touch() {
+            let (code, problem) = (status.code(), status.message());
+            tracing::debug!(method, ?code, problem, "the budget service could not answer");
+            return;
+        }
         if self.lock().replace(Instant::now() + TRY_EVERY).is_none() {
             let (code, problem) = (status.code(), status.message());
             tracing::warn!(method, ?code, problem, "the budget service is away; leases held are spent");

@@ -53,6 +53,8 @@ pub(crate) struct State {
     pub(crate) slices: SliceRules,
     /// Counts what was heard of changes: an answer that was asked for before one may be out of date.
     pub(crate) heard: u64,
+    /// The last question came to nothing; until then asking again would only cost time.
+    pub(crate) unanswered_until: Option<Instant>,
     /// When leases are to be renewed; `None` without any.
     pub(crate) renew_at: Option<Instant>,
     used_at: Instant,
@@ -79,6 +81,7 @@ impl Desk {
             payers: HashMap::new(),
             slices,
             heard: 0,
+            unanswered_until: None,
             renew_at: None,
             used_at: Instant::now(),
         };

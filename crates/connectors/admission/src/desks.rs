@@ -59,6 +59,11 @@ impl Desks {
         }
     }
 
+    /// The service is there again: whatever it could not answer is worth asking now.
+    pub(crate) fn in_touch(&self) {
+        self.all().iter().for_each(|desk| desk.lock().unanswered_until = None);
+    }
+
     /// Changes are not heard of any more.
     pub(crate) fn unheard(&self) {
         self.all().iter().for_each(|desk| desk.lock().unheard());

@@ -105,7 +105,7 @@ impl Held {
                 Err((_, Refused::Away)) => return Err(calls::away()),
             }
         }
-        Err(outrun())
+        Err(outrun(&desk, &payer))
     }
 }
 

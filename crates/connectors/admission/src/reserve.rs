@@ -13,7 +13,7 @@ use crate::{
 };
 use signalbox_budgeting::wallet::Hold;
 use signalbox_ports::{Payer, Reservation, Short, Unlimited, Worst};
-use signalbox_types::{ErrorReason, Failure, Money};
+use signalbox_types::{ErrorReason, Failure, Money, Quota, QuotaViolation, shown};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
@@ -93,13 +93,25 @@ impl Inner {
                 },
             }
         }
-        Err(outrun())
+        Err(outrun(desk, payer))
     }
 }
 
-/// Others spent each time what was asked for.
-pub(crate) fn outrun() -> Failure {
-    Failure::new(ErrorReason::Unavailable, "others were quicker to spend what was left; try again")
+/// Others spent each time what was asked for. Where that was money, there is too little of it for all at once.
+pub(crate) fn outrun(desk: &Desk, payer: &Payer) -> Failure {
+    let message = "others were quicker to spend what was left";
+    let short = desk.lock().tightest(payer, Instant::now(), |budget| budget.hard);
+    let Some((budget_id, left)) = short else {
+        return Failure::new(ErrorReason::Unavailable, format!("{message}; try again"));
+    };
+    let violation = QuotaViolation {
+        subject: format!("tenant/{}/budget/{budget_id}", payer.tenant_id),
+        description: format!("{left} is left, and many want it"),
+    };
+    let left = [("available_nano_eur".to_owned(), left.nano_eur().to_string())].into();
+    let quota = Some(Box::new(Quota { violations: vec![violation], left }));
+    let message = format!("{message} of the budget `{}`", shown(&budget_id));
+    Failure { quota, ..Failure::new(ErrorReason::BudgetExhausted, message) }
 }
 
 /// What admits a request that waited. One that stood still is not admitted by what was in force before.

@@ -97,7 +97,7 @@ impl State {
         budgets.iter().filter(hard).map(idle).min().unwrap_or_default()
     }
 
-    fn tightest(
+    pub(crate) fn tightest(
         &self,
         payer: &Payer,
         now: Instant,

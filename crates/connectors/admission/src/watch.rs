@@ -86,6 +86,7 @@ impl Inner {
     /// What was cached may have changed meanwhile.
     fn unheard(&self) {
         self.heard.set(|state| state.open = false);
+        self.calls.set_in_touch(false);
         self.keys.unheard(Instant::now());
         self.desks.unheard();
     }
@@ -103,6 +104,8 @@ pub(crate) async fn listen(inner: &Arc<Inner>) {
         match opened {
             Ok(stream) => {
                 inner.heard.set(|state| state.open = true);
+                inner.calls.set_in_touch(true);
+                inner.desks.in_touch();
                 wait = first;
                 follow(inner, stream).await;
                 inner.unheard();

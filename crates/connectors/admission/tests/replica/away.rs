@@ -6,7 +6,7 @@ use crate::{
     pass, payer, with_limit, worst,
 };
 use signalbox_api::v1::{self, rate_slice::Level, tenant::FailureMode};
-use signalbox_ports::Admission;
+use signalbox_ports::{Admission, Payer};
 use signalbox_types::{ErrorReason, Money};
 use std::time::Duration;
 
@@ -152,4 +152,19 @@ async fn where_changes_are_not_heard_of_each_request_asks() {
         // In between it is opened, and falls silent again.
         pass(Duration::from_millis(1_900)).await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tenant_whose_limiter_is_away_stops_no_other() {
+    let fake = with_limit(10 * EUR);
+    fake.world().stuck = "other".into();
+    let router = Running::new(&fake, "r1").await;
+    let other = Payer { tenant_id: "other".into(), ..Payer::default() };
+    let before = fake.calls("AcquireLeases");
+    for _ in 0..50 {
+        let short = router.replica.reserve(&other, worst(1)).await.unwrap_err();
+        assert_eq!(short.failure.reason, ErrorReason::Unavailable);
+        router.reserve(SLICE).await.unwrap().settle(Some(Money::from_nano_eur(SLICE)), 0);
+    }
+    assert!(fake.calls("AcquireLeases") - before <= 52, "and is asked for only now and then");
 }

@@ -28,6 +28,8 @@ pub(crate) struct FakeBudgets {
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) away: bool,
+    /// What is behind the service is away for this tenant.
+    pub(crate) stuck: String,
     /// How long a call takes.
     pub(crate) latency: Duration,
     pub(crate) calls: HashMap<&'static str, usize>,
@@ -291,6 +293,9 @@ macro_rules! not_asked {
             ) -> Result<Response<v1::AcquireLeasesResponse>, Status> {
                 self.called("AcquireLeases").await?;
                 let ask = request.into_inner();
+                if self.world().stuck == ask.tenant_id {
+                    return Err(Status::unavailable("the rate limiter cannot be reached"));
+                }
                 let answer = self.world().acquire(&ask);
                 if answer.is_err() {
                     self.recall();
