@@ -204,3 +204,43 @@ pub struct NotEmbedded {
     /// A call that failed and may have cost something.
     pub attempt: Option<Box<UsageAttempt>>,
 }
+
+/// Judges whether an answer fits a request it was not made for, where comparing answers does not tell.
+#[async_trait::async_trait]
+pub trait Verifier: Send + Sync + fmt::Debug {
+    /// Whether `answer`, made for `stored`, also answers `asked`. What fails is [`Verdict::Unsure`].
+    async fn verify(&self, question: &Verification<'_>) -> Verified;
+}
+
+/// What a verifier is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Verification<'a> {
+    /// Whose texts these are.
+    pub tenant_id: &'a str,
+    /// Instruction that the answer was made for.
+    pub stored: &'a str,
+    /// Instruction that it would be given to.
+    pub asked: &'a str,
+    /// The answer.
+    pub answer: &'a str,
+}
+
+/// A verdict, and what it cost.
+#[derive(Debug, Clone)]
+pub struct Verified {
+    /// It.
+    pub verdict: Verdict,
+    /// The call that made it, for the request's account; `None` where nobody was called.
+    pub attempt: Option<Box<UsageAttempt>>,
+}
+
+/// Whether an answer fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It answers both.
+    Same,
+    /// It does not.
+    Different,
+    /// Not known: taken for wrong.
+    Unsure,
+}

@@ -1,0 +1,22 @@
+//! Answers that were given before: rather a miss than a wrong one.
+//!
+//! What counts is decided by `signalbox-caching` and `signalbox-guards`, which are pure. Here answers are sealed, kept
+//! and found in time, requests wait for each other, and evidence is gathered. Any number of processes may serve it over
+//! one store; what a process keeps for itself are vectors, epochs for a second, and who waits in it.
+
+mod options;
+mod policies;
+mod service;
+
+pub use options::Options;
+pub use policies::Policies;
+pub use service::{CacheKeeping, Dependencies};
+
+use signalbox_api::v1::cache_service_server::CacheServiceServer;
+
+/// The cache as a gRPC server. `limit`: largest message taken or sent, in bytes.
+pub fn server(dependencies: Dependencies, limit: usize) -> CacheServiceServer<CacheKeeping> {
+    CacheServiceServer::new(CacheKeeping::new(dependencies))
+        .max_decoding_message_size(limit)
+        .max_encoding_message_size(limit)
+}
