@@ -8,6 +8,7 @@ mod record;
 mod shard;
 mod sizes;
 mod store;
+mod table;
 mod vectors;
 
 pub use store::MemoryCache;

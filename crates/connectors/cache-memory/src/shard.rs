@@ -2,12 +2,11 @@
 
 use crate::{
     record::{Address, Kept, Record, What},
-    sizes::indexed,
+    table::Table,
     vectors::{Group, GroupKey, MOST_ROWS},
 };
-use indexmap::IndexMap;
 use signalbox_ports::cache::Digest;
-use std::{hash::Hash, sync::Arc};
+use std::sync::Arc;
 
 /// Of how many entries the least worth keeping goes.
 const SAMPLE: usize = 8;
@@ -20,8 +19,8 @@ pub(crate) type Offered<'a> = &'a dyn Fn() -> Option<Arc<Kept>>;
 #[derive(Debug)]
 pub(crate) struct Shard {
     limit: usize,
-    records: IndexMap<Address, Record>,
-    groups: IndexMap<GroupKey, Group>,
+    records: Table<Address, Record>,
+    groups: Table<GroupKey, Group>,
     /// What all records take besides their places.
     record_bytes: usize,
     /// What all groups take besides theirs.
@@ -34,8 +33,8 @@ impl Shard {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
-            records: IndexMap::new(),
-            groups: IndexMap::new(),
+            records: Table::new(),
+            groups: Table::new(),
             record_bytes: 0,
             group_bytes: 0,
             swept: 0,
@@ -45,8 +44,7 @@ impl Shard {
 
     /// Bytes it takes.
     pub(crate) fn used(&self) -> usize {
-        let tables = table_bytes(&self.records) + table_bytes(&self.groups);
-        tables + self.record_bytes + self.group_bytes
+        self.records.bytes() + self.groups.bytes() + self.record_bytes + self.group_bytes
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -54,7 +52,7 @@ impl Shard {
     }
 
     pub(crate) fn record_at(&self, index: usize) -> Option<(&Address, &Record)> {
-        self.records.get_index(index)
+        self.records.at(index)
     }
 
     /// What is under a key and has not expired: a hit.
@@ -85,9 +83,8 @@ impl Shard {
                 return false;
             }
         }
-        grow(&mut self.records);
         self.record_bytes += record.bytes();
-        self.records.insert(address, record);
+        self.records.get_or_insert(address, || record);
         if let Some((key, vector)) = group {
             self.add_vector(&address, key, vector);
         }
@@ -102,21 +99,18 @@ impl Shard {
         fits.then_some(key)
     }
 
-    /// What another record would take besides its own bytes. While a table grows, the old one is still there.
+    /// What another record would take besides its own bytes.
     fn growth(&self, group: Option<(GroupKey, &[f32])>) -> usize {
         let vector = group.map_or(0, |(key, vector)| match self.groups.get(&key) {
             Some(group) => group.growth(),
-            None => Group::new(vector.len()).growth() + growth(&self.groups),
+            None => Group::new(vector.len()).growth() + self.groups.growth(),
         });
-        growth(&self.records) + vector
+        self.records.growth() + vector
     }
 
     fn add_vector(&mut self, address: &Address, key: GroupKey, vector: &[f32]) {
         self.make_room_in(key);
-        if !self.groups.contains_key(&key) {
-            grow(&mut self.groups);
-        }
-        let group = self.groups.entry(key).or_insert_with(|| Group::new(vector.len()));
+        let group = self.groups.get_or_insert(key, || Group::new(vector.len()));
         let before = group.bytes();
         let row = group.push(address.key, vector);
         self.group_bytes += group.bytes() - before;
@@ -140,18 +134,17 @@ impl Shard {
     }
 
     pub(crate) fn remove(&mut self, address: &Address) -> Option<Record> {
-        let record = self.records.swap_remove(address)?;
+        let record = self.records.remove(address)?;
         self.record_bytes -= record.bytes();
         if let (What::Entry(kept), Some(row)) = (&record.what, record.row) {
             let key = GroupKey { partition: kept.partition, embedder: kept.embedder };
             self.remove_vector(key, row);
         }
-        shrink(&mut self.records);
         Some(record)
     }
 
     pub(crate) fn remove_at(&mut self, index: usize) -> Option<Record> {
-        let address = *self.records.get_index(index)?.0;
+        let address = *self.records.at(index)?.0;
         self.remove(&address)
     }
 
@@ -161,8 +154,7 @@ impl Shard {
         let moved = group.remove(row);
         self.group_bytes -= before - group.bytes();
         if group.rows() == 0 {
-            self.groups.swap_remove(&key);
-            shrink(&mut self.groups);
+            self.groups.remove(&key);
         }
         let moved = moved.map(|owner| Address { tenant: key.partition.tenant, key: owner });
         if let Some(record) = moved.and_then(|address| self.records.get_mut(&address)) {
@@ -198,7 +190,7 @@ impl Shard {
     fn sweep(&mut self, now: u64) {
         for _ in 0..SWEPT {
             self.swept = if self.swept < self.records.len() { self.swept } else { 0 };
-            match self.records.get_index(self.swept) {
+            match self.records.at(self.swept) {
                 Some((_, record)) if record.expires <= now => {
                     self.remove_at(self.swept);
                 }
@@ -213,7 +205,7 @@ impl Shard {
         let mut least: Option<(f64, usize)> = None;
         for _ in 0..SAMPLE {
             let index = (self.random() >> 32) as usize % self.records.len().max(1);
-            let Some((_, record)) = self.records.get_index(index) else { return false };
+            let Some((_, record)) = self.records.at(index) else { return false };
             let rank = if record.expires <= now { -1.0 } else { record.rank(now) };
             if least.is_none_or(|(least, _)| rank < least) {
                 least = Some((rank, index));
@@ -235,32 +227,6 @@ impl Shard {
     pub(crate) fn counted(&self) -> usize {
         let records: usize = self.records.values().map(Record::bytes).sum();
         let groups: usize = self.groups.values().map(Group::bytes).sum();
-        table_bytes(&self.records) + table_bytes(&self.groups) + records + groups
-    }
-}
-
-fn table_bytes<K, V>(table: &IndexMap<K, V>) -> usize {
-    indexed::<K, V>(table.capacity())
-}
-
-/// Room for one more, and for as many again.
-fn larger(capacity: usize) -> usize {
-    (capacity * 2).max(7)
-}
-
-fn growth<K, V>(table: &IndexMap<K, V>) -> usize {
-    if table.len() < table.capacity() { 0 } else { indexed::<K, V>(larger(table.capacity())) }
-}
-
-fn grow<K: Hash + Eq, V>(table: &mut IndexMap<K, V>) {
-    if table.len() >= table.capacity() {
-        table.reserve_exact(larger(table.capacity()) - table.len());
-    }
-}
-
-/// Gives back what a table has no use for any more.
-fn shrink<K: Hash + Eq, V>(table: &mut IndexMap<K, V>) {
-    if table.capacity() > 64 && table.len() < table.capacity() / 8 {
-        table.shrink_to(table.capacity() / 4);
+        self.records.bytes() + self.groups.bytes() + records + groups
     }
 }
