@@ -51,8 +51,8 @@ pub trait Ledger: Send + Sync + fmt::Debug {
         parts: &[(String, i64)],
     ) -> Result<(), LedgerError>;
 
-    /// All that a replica spent is settled: what is left of its leases, also of orphaned ones, is free again. How much
-    /// that was.
+    /// All that a replica spent is settled: what is left of its leases, also of orphaned ones, is free again, and so is
+    /// what was written off of them. How much that was.
     ///
     /// # Errors
     /// See [`LedgerError`].

@@ -36,7 +36,7 @@ CREATE TABLE leases (
 CREATE INDEX leases_alive ON leases (tenant_id, budget_id, period_id) WHERE state = 0;
 CREATE INDEX leases_by_expiry ON leases (expires_at) WHERE state = 0;
 CREATE INDEX leases_orphaned ON leases (orphaned_at) WHERE state = 1;
-CREATE INDEX leases_by_replica ON leases (replica_id) WHERE state < 2;
+CREATE INDEX leases_by_replica ON leases (replica_id) WHERE state < 3;
 
 -- What one spender may spend of an account. While it is open, amount - settled is held, or nothing where that is
 -- negative.

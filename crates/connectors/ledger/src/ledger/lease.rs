@@ -147,7 +147,7 @@ pub(super) async fn alive(
 /// The leases of a replica that hold something, or may.
 pub(super) async fn of_replica(session: &mut Session<'_>, replica_id: &str) -> sqlx::Result<Vec<Lease>> {
     let sql =
-        format!("SELECT {COLUMNS} FROM leases t WHERE t.replica_id = $1 AND t.state < 2 ORDER BY t.lease_id");
+        format!("SELECT {COLUMNS} FROM leases t WHERE t.replica_id = $1 AND t.state < 3 ORDER BY t.lease_id");
     let rows = session.query(sql).bind(replica_id.to_owned()).fetch_all(&mut *session.connection).await?;
     rows.iter().map(Lease::read).collect()
 }

@@ -41,7 +41,7 @@ pub(super) async fn give_back(session: &mut Session<'_>, ask: &Return<'_>) -> sq
     books.save(session).await
 }
 
-/// All that a replica spent is settled: how much was left.
+/// All that a replica spent is settled: how much was left, or was written off and not spent.
 pub(super) async fn end_replica(session: &mut Session<'_>, replica_id: &str, now: i64) -> sqlx::Result<i64> {
     let leases = lease::of_replica(session, replica_id).await?;
     let leases: BTreeMap<String, Lease> =
@@ -50,16 +50,27 @@ pub(super) async fn end_replica(session: &mut Session<'_>, replica_id: &str, now
     books.leases = lease::lock(session, leases.keys().map(String::as_str)).await?;
     let mut released = 0;
     for lease_id in leases.keys() {
-        let Some(lease) = books.leases.get(lease_id).filter(|lease| lease.state <= state::ORPHANED) else {
+        let Some(lease) = books.leases.get(lease_id).filter(|lease| lease.state < state::ENDED) else {
             continue;
         };
-        let amount = lease.outstanding();
-        released += amount;
+        let (amount, written_off) = (lease.outstanding(), lease.written_off);
+        released += amount + written_off;
         come_back(&mut books, lease_id, amount, "");
+        take_back_write_off(&mut books, lease_id, written_off);
         books.change_lease(lease_id, |lease| lease.state = state::ENDED);
     }
     books.save(session).await?;
     Ok(released)
+}
+
+/// It is known now that this was not spent.
+fn take_back_write_off(books: &mut Books, lease_id: &str, amount: i64) {
+    let Some(account) = books.leases.get(lease_id).map(|lease| lease.account.clone()) else { return };
+    if amount > 0 {
+        books.change_lease(lease_id, |lease| lease.written_off -= amount);
+        books.change_account(&account, |line| line.settled -= amount);
+        books.enter(Entry::new(Kind::WriteOff, account, -amount).of(lease_id).estimated(true));
+    }
 }
 
 fn come_back(books: &mut Books, lease_id: &str, amount: i64, return_id: &str) {

@@ -95,13 +95,15 @@ impl LedgerModel {
         }
     }
 
-    /// All that a replica spent is settled: what is left of its leases is free again. How much that was.
+    /// All that a replica spent is settled: what is left of its leases is free again, and what was written off of them.
+    /// How much that was.
     pub fn end_replica(&mut self, replica_id: &str) -> i64 {
-        let own = self.leases.values().filter(|lease| lease.replica_id == replica_id && lease.is_settling());
-        let own: Vec<String> = own.map(|lease| lease.lease_id.clone()).collect();
+        let own = self.leases.values().filter(|lease| lease.replica_id == replica_id);
+        let own: Vec<String> =
+            own.filter(|lease| !lease.is(State::Ended)).map(|lease| lease.lease_id.clone()).collect();
         let mut released = 0;
         for lease_id in own {
-            released += self.come_back(&lease_id, i64::MAX, "");
+            released += self.come_back(&lease_id, i64::MAX, "") + self.take_back_write_off(&lease_id);
             if let Some(lease) = self.leases.get_mut(&lease_id) {
                 lease.state = State::Ended;
             }
@@ -113,6 +115,18 @@ impl LedgerModel {
     pub fn holders(&self, key: &AccountKey, now: SystemTime) -> Vec<LeaseState> {
         let current = |lease: &&Lease| lease.account == *key && lease.is_current(now);
         self.leases.values().filter(current).map(Lease::told).collect()
+    }
+
+    /// It is known now that this was not spent.
+    fn take_back_write_off(&mut self, lease_id: &str) -> i64 {
+        let Some(lease) = self.leases.get_mut(lease_id) else { return 0 };
+        let amount = std::mem::take(&mut lease.written_off);
+        let account = lease.account.clone();
+        if amount > 0 {
+            self.line(&account).settled -= amount;
+            self.enter(Kind::WriteOff, &account, -amount, lease_id, "");
+        }
+        amount
     }
 
     fn come_back(&mut self, lease_id: &str, amount: i64, return_id: &str) -> i64 {

@@ -109,6 +109,18 @@ fn what_nobody_hears_of_is_written_off_until_it_is_heard_of() {
 }
 
 #[test]
+fn what_was_written_off_is_free_again_once_all_that_was_spent_is_known() {
+    let mut ledger = LedgerModel::new();
+    granted(ledger.grant(&ask("r1", "g1", 100, 100)));
+    ledger.sweep(at(61), at(0));
+    ledger.sweep(at(3_700), at(62));
+    ledger.settle(&[spent("e1", 30, "lease of r1")]);
+    assert_eq!(ledger.end_replica("r1"), 70);
+    assert_eq!(sums(&ledger), (30, 0, 0, 970));
+    assert_eq!(ledger.end_replica("r1"), 0);
+}
+
+#[test]
 fn a_lease_that_was_lost_does_not_grow_again() {
     let mut ledger = LedgerModel::new();
     granted(ledger.grant(&ask("r1", "g1", 100, 100)));
