@@ -10,6 +10,7 @@
 //! what must be stored is known to the nano-EUR.
 
 mod answers;
+mod budget;
 mod bus;
 mod check;
 mod field;
@@ -25,6 +26,7 @@ mod strikes;
 mod tables;
 mod told;
 
+pub use budget::{BudgetReport, BudgetVictim, BudgetWish, budget_table, run_budget};
 pub use field::{Mode, Wish};
 pub use ledger::Ledger;
 pub use publish::Publishing;

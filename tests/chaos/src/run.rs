@@ -147,7 +147,7 @@ impl Run {
         }
     }
 
-    async fn strike(&mut self, strike: Strike) -> Result<(), String> {
+    async fn strike(&mut self, strike: Strike<Victim>) -> Result<(), String> {
         if self.down.contains_key(&strike.victim) {
             self.revive(strike.victim).await?;
         }

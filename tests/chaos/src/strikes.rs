@@ -29,33 +29,31 @@ impl fmt::Display for Victim {
 
 /// One kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Strike {
-    /// Once so many events have left the spools.
+pub(crate) struct Strike<V> {
+    /// Once so much is done.
     pub(crate) at: u64,
     /// Who.
-    pub(crate) victim: Victim,
-    /// Started again once so many more were published; at once for 0.
+    pub(crate) victim: V,
+    /// Started again once so much more is done; at once for 0.
     pub(crate) pause: u64,
 }
 
 /// Strikes at random moments of a run, each victim about as often as any other.
-pub(crate) fn plan(victims: &[Victim], kills: usize, events: u64, seed: u64) -> Vec<Strike> {
+pub(crate) fn plan<V: Copy>(victims: &[V], kills: usize, events: u64, seed: u64) -> Vec<Strike<V>> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut turn = Vec::new();
     let each = events * 19 / 20 / kills.max(1) as u64;
-    (0..kills as u64)
-        .map(|number| {
-            if turn.is_empty() {
-                turn = victims.to_vec();
-                turn.shuffle(&mut random);
-            }
-            Strike {
-                at: each * number + random.random_range(0..=each),
-                victim: turn.pop().unwrap_or(Victim::Nats),
-                pause: if random.random() { 0 } else { random.random_range(0..=events / 25) },
-            }
-        })
-        .collect()
+    let strike = |number: u64| {
+        if turn.is_empty() {
+            turn = victims.to_vec();
+            turn.shuffle(&mut random);
+        }
+        let at = each * number + random.random_range(0..=each);
+        let victim = turn.pop()?;
+        let pause = if random.random() { 0 } else { random.random_range(0..=events / 25) };
+        Some(Strike { at, victim, pause })
+    };
+    (0..kills as u64).filter_map(strike).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@
 )]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use signalbox_chaos::{Ledger, Mode, Publishing, Wish, parts, run, table};
+use signalbox_chaos::{
+    BudgetWish, Ledger, Mode, Publishing, Wish, budget_table, parts, run, run_budget, table,
+};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Debug, Parser)]
@@ -37,7 +39,7 @@ enum Command {
 #[derive(Debug, Args)]
 struct RunArgs {
     /// How, one after the other.
-    #[arg(long, value_delimiter = ',', default_value = "nats,cluster,embedded")]
+    #[arg(long, value_delimiter = ',', default_value = "nats,cluster,embedded,budget")]
     mode: Vec<Way>,
     /// Events in all, a fifth of it in a cluster.
     #[arg(long, default_value_t = 1_000_000)]
@@ -48,6 +50,9 @@ struct RunArgs {
     /// Requests a second in all, half of it in a cluster.
     #[arg(long, default_value_t = 10_000)]
     rate: u64,
+    /// Requests that the budget pays for, where budgets are kept.
+    #[arg(long, default_value_t = 5_000)]
+    requests: u64,
     /// What events and kills follow from.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -64,17 +69,20 @@ enum Way {
     Nats,
     Cluster,
     Embedded,
+    Budget,
 }
 
 impl RunArgs {
-    fn wish(&self, way: Way) -> Result<Wish, String> {
+    /// What is asked of those who account; `None` where it is those who keep budgets.
+    fn wish(&self, way: Way) -> Result<Option<Wish>, String> {
         let (mode, share) = match way {
+            Way::Budget => return Ok(None),
             Way::Nats => (Mode::Nats, 1),
             // Three copies of all on one disk.
             Way::Cluster => (Mode::Cluster, 5),
             Way::Embedded => (Mode::Embedded, 1),
         };
-        Ok(Wish {
+        Ok(Some(Wish {
             mode,
             events: self.events / share,
             kills: self.kills / usize::try_from(share).unwrap_or(1),
@@ -83,7 +91,11 @@ impl RunArgs {
             store_dies: self.store_dies,
             nats_dies: true,
             program: std::env::current_exe().map_err(|error| error.to_string())?,
-        })
+        }))
+    }
+
+    fn budget(&self) -> BudgetWish {
+        BudgetWish { requests: self.requests, kills: self.kills, clients: 64, seed: self.seed }
     }
 }
 
@@ -127,19 +139,35 @@ async fn main() -> ExitCode {
 }
 
 async fn whole(args: RunArgs) -> Result<(), String> {
-    let mut reports = Vec::new();
+    let (mut reports, mut budgets) = (Vec::new(), Vec::new());
     for way in &args.mode {
-        let wish = args.wish(*way)?;
         let temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let dir = args
-            .dir
-            .as_ref()
-            .map_or_else(|| temporary.path().to_owned(), |dir| dir.join(wish.mode.to_string()));
-        let report = run(&wish, &dir).await.map_err(|problem| format!("{}: {problem}", wish.mode))?;
-        report.problems.iter().for_each(|problem| eprintln!("{}: {problem}", wish.mode));
-        reports.push(report);
+        let dir =
+            |name: &str| args.dir.as_ref().map_or_else(|| temporary.path().to_owned(), |dir| dir.join(name));
+        match args.wish(*way)? {
+            Some(wish) => {
+                let name = wish.mode.to_string();
+                let report = run(&wish, &dir(&name)).await.map_err(|problem| format!("{name}: {problem}"))?;
+                report.problems.iter().for_each(|problem| eprintln!("{name}: {problem}"));
+                reports.push(report);
+            }
+            None => {
+                let report = run_budget(&args.budget(), &dir("budget")).await;
+                let report = report.map_err(|problem| format!("budget: {problem}"))?;
+                report.verdict.problems.iter().for_each(|problem| eprintln!("budget: {problem}"));
+                budgets.push(report);
+            }
+        }
     }
-    println!("Requests come at {} a second, seed {}.\n\n{}", args.rate, args.seed, table(&reports));
-    let exact = reports.iter().all(|report| report.problems.is_empty());
-    exact.then_some(()).ok_or_else(|| "requests were lost, or counted more than once".to_owned())
+    if !reports.is_empty() {
+        println!("Requests come at {} a second, seed {}.\n\n{}", args.rate, args.seed, table(&reports));
+    }
+    if !budgets.is_empty() {
+        println!("64 clients call, seed {}.\n\n{}", args.seed, budget_table(&budgets));
+    }
+    let exact = reports.iter().all(|report| report.problems.is_empty())
+        && budgets.iter().all(|report| report.verdict.problems.is_empty());
+    exact
+        .then_some(())
+        .ok_or_else(|| "something was lost, counted more than once, or passed its limit".to_owned())
 }
