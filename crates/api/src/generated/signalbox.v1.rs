@@ -11728,7 +11728,8 @@ pub struct LookupRequest {
     /// What else must be equal. Required.
     #[prost(message, optional, tag = "2")]
     pub context: ::core::option::Option<CacheContext>,
-    /// How long to wait for an identical request under way. Unset or zero: not at all.
+    /// How long to wait for an identical request under way. Unset or zero: not at all, but whether there is one is told in
+    /// `under_way`. Where there is none, this request takes the lead in any case.
     #[prost(message, optional, tag = "3")]
     pub wait: ::core::option::Option<::prost_types::Duration>,
 }
@@ -11762,6 +11763,9 @@ pub struct LookupResponse {
     /// Model calls the lookup made for itself, as for an embedding. They belong to the request's account.
     #[prost(message, repeated, tag = "5")]
     pub attempts: ::prost::alloc::vec::Vec<UsageAttempt>,
+    /// On a miss: an identical request is under way. Ask again, with `wait`, to share its answer; or make one's own.
+    #[prost(bool, tag = "6")]
+    pub under_way: bool,
 }
 impl ::prost::Name for LookupResponse {
     const NAME: &'static str = "LookupResponse";
