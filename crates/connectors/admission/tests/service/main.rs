@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is the failure message of a test")]
 
+mod rollover;
 mod world;
 
 use signalbox_admission::Replica;

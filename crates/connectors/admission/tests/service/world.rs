@@ -3,11 +3,12 @@
 use http::{Request, Response};
 use signalbox_admission::{Replica, Settings};
 use signalbox_api::v1::{
-    self, Budget, BudgetStatus, Settlement, Tenant, UsageCharge, budget_service_client::BudgetServiceClient,
+    self, Budget, BudgetStatus, Settlement, Tenant, UsageCharge, budget::Period,
+    budget_service_client::BudgetServiceClient,
 };
 use signalbox_budget::{Dependencies, Feed, Keeper, Options};
 use signalbox_kit::{
-    Hop, SystemClock,
+    Clock, Hop, SystemClock,
     config::{ConfigHandle, Environment},
     hop,
 };
@@ -19,6 +20,7 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex},
     task::{Context, Poll},
+    time::{Instant, SystemTime},
 };
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -38,9 +40,19 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn start() -> Self {
+        Self::with(Arc::new(SystemClock)).await
+    }
+
+    /// At a time as in `2026-11-30T12:00:00Z`, which goes on from there.
+    pub(crate) async fn start_at(time: &str) -> Self {
+        let time: prost_types::Timestamp = time.parse().unwrap();
+        Self::with(Arc::new(Since(time.try_into().unwrap(), Instant::now()))).await
+    }
+
+    async fn with(clock: Arc<dyn Clock>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let clock = Arc::new(SystemClock);
-        let ledger = SqlLedger::open(&format!("sqlite:{}", dir.path().join("ledger.db").display())).unwrap();
+        let url = format!("sqlite:{}", dir.path().join("ledger.db").display());
+        let ledger = SqlLedger::with_clock(&url, clock.clone()).unwrap();
         ledger.migrate().await.unwrap();
         let ledger = Arc::new(ledger);
         let config = ConfigHandle::start(None, Environment::default(), clock.clone()).unwrap();
@@ -85,12 +97,18 @@ impl World {
 
     /// The tenant `acme` with a monthly budget.
     pub(crate) async fn acme(&self, limit: i64) {
-        let tenant = Some(Tenant { tenant_id: "acme".into(), ..Tenant::default() });
+        self.acme_in("UTC", Period::Monthly, limit).await;
+    }
+
+    /// The same with another period, whose days begin at midnight in a time zone.
+    pub(crate) async fn acme_in(&self, time_zone: &str, period: Period, limit: i64) {
+        let tenant =
+            Some(Tenant { tenant_id: "acme".into(), time_zone: time_zone.into(), ..Tenant::default() });
         self.client().create_tenant(v1::CreateTenantRequest { tenant }).await.unwrap();
         let budget = Some(Budget {
             budget_id: "monthly".into(),
             tenant_id: "acme".into(),
-            period: v1::budget::Period::Monthly.into(),
+            period: period.into(),
             enforcement: v1::budget::Enforcement::Hard.into(),
             limit_nano_eur: limit,
             ..Budget::default()
@@ -117,12 +135,26 @@ impl World {
         assert!(self.client().settle(request).await.unwrap().into_inner().refusals.is_empty());
     }
 
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        self.dependencies.clock.clone()
+    }
+
     /// A replica that runs for as long as the test does.
     pub(crate) fn replica(&self, id: &str) -> Replica {
-        let replica = Replica::new(self.hop(), id, Arc::new(SystemClock), Settings::default());
+        let replica = Replica::new(self.hop(), id, self.clock(), Settings::default());
         let running = replica.clone();
         tokio::spawn(async move { running.run(CancellationToken::new()).await });
         replica
+    }
+}
+
+/// A clock that began to go at a time.
+#[derive(Debug)]
+struct Since(SystemTime, Instant);
+
+impl Clock for Since {
+    fn now(&self) -> SystemTime {
+        self.0 + self.1.elapsed()
     }
 }
 
