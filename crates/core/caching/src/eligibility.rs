@@ -80,8 +80,9 @@ fn cacheable(
     }
 }
 
-/// Why a request has nothing to do with the cache.
-fn barred(request: &GenerateRequest, policy: &TaskPolicy, facts: Facts) -> Option<Reason> {
+/// Why a request has nothing to do with the cache, whatever its [`CachePolicy`]. Cheap: nothing is digested, so that who
+/// would have to ask somebody else can look first.
+pub fn barred(request: &GenerateRequest, policy: &TaskPolicy, facts: Facts) -> Option<Reason> {
     let prompt = &request.prompt;
     // Unset leaves it to the vendor: who says nothing does not ask for variety.
     let is_hot = prompt.sampling.temperature.is_some_and(|t| t.is_nan() || t > policy.temperature_at_most);

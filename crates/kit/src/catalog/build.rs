@@ -1,8 +1,8 @@
 //! From a checked configuration to the catalogue.
 
 use super::{
-    Alias, Catalog, CatalogModel, Hedge, QualityPriors, Routing, TaskType, Tenant, content::ContentPolicies,
-    fingerprint::fingerprint, prices::price_book, task::TemperaturePolicy, tenants,
+    Alias, Catalog, CatalogModel, Hedge, QualityPriors, Routing, TaskType, Tenant, cache::CachePolicies,
+    content::ContentPolicies, fingerprint::fingerprint, prices::price_book, task::TemperaturePolicy, tenants,
 };
 use crate::config::{
     AliasConfig, Config, HedgeConfig, ModelConfig, ParametersConfig, QualityConfig, Secret, TaskTypeConfig,
@@ -60,6 +60,7 @@ impl Catalog {
             temperature_policies: config.temperature_policies.iter().map(temperature_policy).collect(),
             default_alias: config.default_alias.clone(),
             content: ContentPolicies::of(config),
+            cache: CachePolicies::of(config),
             routing: Routing::from(&config.routing),
             failover: config.failover.clone(),
         }

@@ -1,6 +1,6 @@
 //! Content policies, ready to be applied.
 
-use super::Catalog;
+use super::{Catalog, fingerprint};
 use crate::config::{
     Config, ContentPolicyConfig, Environment, KeySource, ModerationConfig, OnErrorConfig, Secret,
 };
@@ -20,6 +20,8 @@ pub struct NamedPolicy {
     pub rules: ContentPolicy,
     /// The endpoint that judges what passes them.
     pub moderation: Option<Moderation>,
+    /// Names what it says: the same policy has the same version on every replica.
+    pub version: u64,
 }
 
 /// A moderation endpoint, and what is done about what it says.
@@ -75,7 +77,8 @@ impl ContentPolicies {
 
 fn named(name: Arc<str>, policy: &ContentPolicyConfig) -> Option<NamedPolicy> {
     let rules = policy.compiled().ok()?;
-    Some(NamedPolicy { name, rules, moderation: policy.moderation.as_ref().map(Moderation::from) })
+    let version = fingerprint([format!("{policy:?}").as_bytes()]);
+    Some(NamedPolicy { name, rules, moderation: policy.moderation.as_ref().map(Moderation::from), version })
 }
 
 impl From<&ModerationConfig> for Moderation {

@@ -2,6 +2,7 @@
 //! afterwards, and cheap to ask on every request.
 
 mod build;
+mod cache;
 mod content;
 mod fingerprint;
 mod model;
@@ -14,7 +15,7 @@ mod tenants;
 mod vendors;
 
 pub use content::{Moderation, NamedPolicy};
-pub(crate) use fingerprint::fingerprint;
+pub use fingerprint::fingerprint;
 pub use model::{CatalogModel, QualityPriors};
 pub use resolve::Targets;
 pub use routing::Routing;
@@ -55,6 +56,7 @@ pub struct Catalog {
     temperature_policies: Vec<TemperaturePolicy>,
     prices: PriceBook,
     content: content::ContentPolicies,
+    cache: cache::CachePolicies,
     routing: Routing,
     failover: FailoverConfig,
 }

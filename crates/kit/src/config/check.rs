@@ -6,7 +6,8 @@ mod tasks;
 mod tenants;
 
 use super::{
-    AuthenticationConfig, BaseUrl, Config, Origin, Problem, VendorConfig, alerts, budgets, heartbeat, nats,
+    AuthenticationConfig, BaseUrl, Config, Origin, Problem, VendorConfig, alerts, budgets, cache, heartbeat,
+    nats,
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
@@ -59,6 +60,7 @@ pub(super) fn check(
     nats::check(&config.nats, &root.key("nats"), findings);
     budgets::check(&config.budgets, &root.key("budgets"), findings);
     budgets::check_redis(&config.redis, &root.key("redis"), findings);
+    cache::check(config, root, findings);
     content::check(config, root, findings);
     check_exchange_rate(config, root, findings);
 }

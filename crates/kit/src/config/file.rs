@@ -4,6 +4,7 @@ use super::{
     access::AccessConfig,
     alerts::AlertsConfig,
     budgets::{BudgetsConfig, RedisConfig},
+    cache::CacheConfig,
     content::ContentPolicyConfig,
     drills::DrillsConfig,
     heartbeat::HeartbeatConfig,
@@ -51,6 +52,8 @@ pub struct Config {
     pub budgets: BudgetsConfig,
     /// Where rates are counted for all processes. Read at start only.
     pub redis: RedisConfig,
+    /// Answers that were given before.
+    pub cache: CacheConfig,
     /// The account of every request: where it waits and where it is kept. Read at start only.
     pub usage: UsageConfig,
     /// Alerts about models that behave unlike their own history. Read at start only.
@@ -178,6 +181,9 @@ pub struct PeersConfig {
     /// The budget services, which know tenants, keys and budgets.
     #[schemars(schema_with = "peers_schema")]
     pub budget: Vec<String>,
+    /// The caches, which routers ask for answers that were given before.
+    #[schemars(schema_with = "peers_schema")]
+    pub cache: Vec<String>,
     /// The ingesters, which budget services compare the ledger with.
     #[schemars(schema_with = "peers_schema")]
     pub ingest: Vec<String>,

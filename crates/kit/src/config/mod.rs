@@ -8,6 +8,7 @@ mod access;
 mod addresses;
 mod alerts;
 mod budgets;
+mod cache;
 mod check;
 mod content;
 mod drills;
@@ -41,6 +42,10 @@ pub use access::{AccessConfig, AuthenticationConfig};
 pub(crate) use addresses::is_http_url;
 pub use alerts::{AlertRuleConfig, AlertsConfig, WebhookConfig};
 pub use budgets::{BudgetFileConfig, BudgetStoreConfig, BudgetsConfig, PostgresConfig, RedisConfig};
+pub use cache::{
+    CacheConfig, CacheMemoryConfig, CacheRulesConfig, CacheStoreConfig, EmbedderChoice, JudgeConfig,
+    SemanticConfig,
+};
 pub use content::{
     ContentActionConfig, ContentPlaceConfig, ContentPolicyConfig, ContentRuleConfig, ModerationActionConfig,
     ModerationConfig, OnErrorConfig,
@@ -70,7 +75,7 @@ pub use usage::{
     data_dir,
 };
 
-pub use values::{Date, Decimal, HumanDuration, OneOrMany};
+pub use values::{Age, Date, Decimal, HumanDuration, OneOrMany};
 pub use vendors::{BaseUrl, FromEnvironment, KeySource, TimeoutsConfig, VendorConfig, VendorRateLimitConfig};
 pub use watch::{ConfigHandle, ReloadStatus};
 

@@ -1,6 +1,8 @@
 //! The file's sections about kinds of work.
 
-use super::{models::TargetName, routing::RoutingConfig, values::HumanDuration, words};
+use super::{
+    cache::CacheRulesConfig, models::TargetName, routing::RoutingConfig, values::HumanDuration, words,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use signalbox_types::{Capability, ReasoningEffort};
@@ -46,6 +48,8 @@ pub struct TaskTypeConfig {
     pub max_invalid_retries: Option<u32>,
     /// Which candidate is tried first; the top-level section where left out.
     pub routing: Option<RoutingConfig>,
+    /// Which of its answers may be given again.
+    pub cache: CacheRulesConfig,
 }
 
 /// When a second model is asked beside a slow one.

@@ -1,6 +1,7 @@
 //! The file's section about tenants.
 
 use super::{
+    cache::CacheRulesConfig,
     models::{AliasConfig, TiersConfig},
     numbers::Power,
     routing::RoutingConfig,
@@ -46,6 +47,8 @@ pub struct TenantConfig {
     pub task_types: BTreeMap<String, TenantTaskConfig>,
     /// Name of the content policy for its requests and answers.
     pub content_policy: Option<String>,
+    /// Which of its answers may be given again.
+    pub cache: CacheRulesConfig,
 }
 
 impl Default for TenantConfig {
@@ -64,6 +67,7 @@ impl Default for TenantConfig {
             routing: None,
             task_types: BTreeMap::new(),
             content_policy: None,
+            cache: CacheRulesConfig::default(),
         }
     }
 }
@@ -74,4 +78,6 @@ impl Default for TenantConfig {
 pub struct TenantTaskConfig {
     /// Which candidate is tried first.
     pub routing: Option<RoutingConfig>,
+    /// Which of its answers may be given again.
+    pub cache: CacheRulesConfig,
 }

@@ -11,12 +11,15 @@ use std::{borrow::Cow, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
 /// The longest time that makes sense anywhere in the file.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The greatest age.
+const OLDEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// How a scalar with a meaning of its own is read; named by `x-form` in the schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Form {
     Duration,
     Delay,
+    Age,
     Decimal,
     Date,
     Address,
@@ -35,6 +38,7 @@ impl Form {
         Some(match schema.get("x-form")?.as_str()? {
             "duration" => Self::Duration,
             "delay" => Self::Delay,
+            "age" => Self::Age,
             "decimal" => Self::Decimal,
             "date" => Self::Date,
             "address" => Self::Address,
@@ -60,6 +64,7 @@ impl Form {
                 _ => Ok(text.into()),
             },
             Self::Delay => parse_duration(text).map(|_| text.into()),
+            Self::Age => text.parse::<Age>().map(|_| text.into()),
             Self::Decimal => parse_decimal(text).map(|_| text.into()).map_err(|error| error.to_string()),
             Self::Date => Day::parse(text).map(|_| text.into()).map_err(|error| error.to_string()),
             Self::Address => match text.parse::<SocketAddr>() {
@@ -154,16 +159,59 @@ pub(super) fn delay_schema(_: &mut SchemaGenerator) -> Schema {
     duration_schema("delay")
 }
 
+/// How old something may get, written as in `90s`, `24h` or `7d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Age(pub Duration);
+
+impl FromStr for Age {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || format!("`{text}` is not an age such as 90s, 24h or 7d");
+        match sum_of_units(text).ok_or_else(wrong)? {
+            Duration::ZERO => Err("zero would keep nothing".to_owned()),
+            age if age > OLDEST => Err(format!("`{text}` is more than 30 days")),
+            age => Ok(Self(age)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Age {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Age {
+    fn schema_name() -> Cow<'static, str> {
+        "Age".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^([0-9]+(ms|s|m|h|d))+$", "x-form": "age" })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
 fn duration_schema(form: &str) -> Schema {
     json_schema!({ "type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$", "x-form": form })
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a duration such as 250ms, 10s, 2m or 1h30m");
+    let total = sum_of_units(text).filter(|_| !text.contains('d'));
+    let total = total.ok_or_else(|| format!("`{text}` is not a duration such as 250ms, 10s, 2m or 1h30m"))?;
+    if total > LONGEST { Err(format!("`{text}` is more than a day")) } else { Ok(total) }
+}
+
+/// The sum of numbers with their units.
+fn sum_of_units(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut total = Duration::ZERO;
     if rest.is_empty() {
-        return Err(wrong());
+        return None;
     }
     while !rest.is_empty() {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -175,13 +223,14 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
             "s" => 1_000,
             "m" => 60_000,
             "h" => 3_600_000,
-            _ => return Err(wrong()),
+            "d" => 86_400_000,
+            _ => return None,
         };
-        let number: u64 = number.parse().map_err(|_| wrong())?;
+        let number: u64 = number.parse().ok()?;
         total = total.saturating_add(Duration::from_millis(number.saturating_mul(millis)));
         rest = after;
     }
-    if total > LONGEST { Err(format!("`{text}` is more than a day")) } else { Ok(total) }
+    Some(total)
 }
 
 /// An exact decimal with six places, kept in millionths.
