@@ -1,0 +1,435 @@
+# English
+
+[settings]
+script = latin
+apostrophe = contraction
+decimal = point
+
+[drop]
+a, an, the, of, for, on, in, at, about, by, with, as, into it, regarding, concerning, upon
+and, or, that, this, these, those, which is, who is, it, its, itself, there, here, then, so, if
+is, are, was, were, be, been, being, am, do, does, did, have, has, had, having
+i, me, my, mine, you, your, yours, we, us, our, ours, myself
+what, which, will, would, can, could, may, might, shall, what is, what are
+to, s, whether, some, any
+write, give, suggest, propose, provide, generate, produce, compose, draft, come up with, offer
+write me, give me, i need, i want, we need, i would like, i like to, need to have, want, please write
+for me, for this, for it, for that, do that, do it, does that, work
+issued, held, held on, taking place, received, that came, came
+option, options, titled, called, named, entitled
+covers, covering, covered by the
+out of the way
+
+[polite]
+please, kindly, thanks, thank you, many thanks, thanks in advance, thank you in advance, cheers, ta, thx, pls, plz
+hi, hello, hey, hiya, hi team, hi there, hello there, good morning, good afternoon, good evening, dear team
+um, uh, er, erm, hmm, well, okay, ok, yeah, oh
+just wondering, i was wondering, i am wondering, quick one, quick question, one question, a question, just a quick question
+can you tell me, could you tell me, can you please tell me, could you please tell me, do you know, tell me, let me know, i would like to know, i want to know
+can you, could you, would you, will you, can you please, could you please, would you please, would you mind
+if possible, if you can, if you could, sorry, excuse me, just, actually, really, basically, simply
+would you be so kind as to, be so kind, i appreciate it, much appreciated, asap
+
+[number]
+0 = zero
+1 = one, single
+2 = two, twice
+3 = three
+4 = four
+5 = five
+6 = six
+7 = seven
+8 = eight
+9 = nine
+10 = ten
+11 = eleven
+12 = twelve, dozen, a dozen
+13 = thirteen
+14 = fourteen
+15 = fifteen
+16 = sixteen
+17 = seventeen
+18 = eighteen
+19 = nineteen
+20 = twenty
+30 = thirty
+40 = forty
+50 = fifty
+60 = sixty
+70 = seventy
+80 = eighty
+90 = ninety
+100 = hundred, a hundred
+1000 = thousand, a thousand
+1000000 = million, a million, mn
+1000000000 = billion, a billion, bn
+
+[ordinal]
+1 = first, 1st
+2 = second, 2nd
+3 = third, 3rd
+4 = fourth, 4th
+5 = fifth, 5th
+6 = sixth, 6th
+7 = seventh, 7th
+8 = eighth, 8th
+9 = ninth, 9th
+10 = tenth, 10th
+11 = eleventh, 11th
+12 = twelfth, 12th
+13 = thirteenth, 13th
+14 = fourteenth, 14th
+15 = fifteenth, 15th
+16 = sixteenth, 16th
+17 = seventeenth, 17th
+18 = eighteenth, 18th
+19 = nineteenth, 19th
+20 = twentieth, 20th
+
+[numbered]
+chapter = chapter, chapters
+section = section, sections
+page = page, pages
+part = part, parts
+step = step, steps
+episode = episode, episodes
+season = season, seasons
+volume = volume, volumes
+paragraph = paragraph, paragraphs
+question = question, questions
+version = version, versions
+article no = article no
+platform = platform, platforms
+gate = gate, gates
+
+[month]
+1 = january, Jan
+2 = february, Feb
+3 = March, Mar
+4 = april, Apr
+5 = May
+6 = june, Jun
+7 = july, Jul
+8 = August, Aug
+9 = september, Sep, Sept
+10 = october, Oct
+11 = november, Nov
+12 = december, Dec
+
+[weekday]
+1 = monday, mondays, Mon
+2 = tuesday, tuesdays, Tue, Tues
+3 = wednesday, wednesdays, Wed
+4 = thursday, thursdays, Thu, Thurs
+5 = friday, fridays, Fri
+6 = saturday, saturdays, Sat
+7 = sunday, sundays, Sun
+
+[relative]
+yesterday = yesterday
+today = today
+tomorrow = tomorrow
+tonight = tonight, this evening
+overnight = overnight
+noon = noon, midday, at noon
+midnight = midnight
+morning = morning, mornings
+afternoon = afternoon, afternoons
+evening = evening, evenings
+now = now, right now, currently, at the moment
+same day = same day
+next day = next day
+weekend = weekend, weekends
+spring = spring
+summer = summer
+autumn = autumn
+winter = winter
+
+[bound]
+last = last, past, previous
+next = next, coming, following
+this = this, current
+
+[period]
+second = seconds
+minute = minute, minutes, min, mins
+hour = hour, hours
+day = day, days
+week = week, weeks
+month = month, months
+quarter = quarter, quarters
+year = year, years
+decade = decade, decades
+century = century, centuries
+
+[meridiem]
+am = in the morning
+pm = in the afternoon, in the evening
+
+[unit]
+percent = percent, per cent, percentage point, percentage points
+eur = euro, euros
+usd = dollar, dollars
+gbp = pound, pounds, pounds sterling
+pence = p, pence
+cent = cent, cents
+kg = kilo, kilos, kilogram, kilograms
+km = kilometre, kilometres, kilometer, kilometers
+mile = mile, miles
+m = metre, metres, meter, meters
+gb = gigabyte, gigabytes
+mb = megabyte, megabytes
+point = point
+oclock = o'clock
+h = h
+
+[comparator]
+at most = at most, no more than, not more than, up to, maximum, max, a maximum of, at the most, not exceeding, or fewer, or less
+at least = at least, no less than, no fewer than, not less than, minimum, min, a minimum of, at the least, or more
+over = over, more than, above, greater than, exceeding, longer than, larger than, higher than, older than
+under = under, less than, fewer than, below, shorter than, smaller than, lower than, younger than
+about = around, roughly, approximately, approx, circa, about
+exactly = exactly, precisely
+
+[negation]
+not, no, never, non, cannot, without, nor, neither, none, nobody, nothing, no longer, free of, minus
+
+[language]
+english = English
+italian = Italian
+polish = Polish
+ukrainian = Ukrainian
+chinese = Chinese, Mandarin
+french = French
+german = German
+spanish = Spanish, Castilian
+portuguese = Portuguese
+dutch = Dutch
+russian = Russian
+japanese = Japanese
+korean = Korean
+arabic = Arabic
+turkish = Turkish
+czech = Czech
+slovak = Slovak
+hungarian = Hungarian
+romanian = Romanian
+greek = Greek
+swedish = Swedish
+norwegian = Norwegian
+danish = Danish
+finnish = Finnish
+lithuanian = Lithuanian
+latvian = Latvian
+estonian = Estonian
+bulgarian = Bulgarian
+croatian = Croatian
+serbian = Serbian
+slovenian = Slovenian, Slovene
+hebrew = Hebrew
+hindi = Hindi
+latin = Latin
+welsh = Welsh
+irish = Irish
+catalan = Catalan
+vietnamese = Vietnamese
+thai = Thai
+indonesian = Indonesian
+persian = Persian, Farsi
+
+[tone]
+formal = formal, formally, in a formal style, formal style, in a formal tone, formal tone, formal form of
+informal = informal, informally, casual, casually, in an informal style, informal form of, informal style
+neutral = neutral, neutrally, impartial
+playful = playful, playfully, fun, a fun
+funny = funny, humorous, humorously, witty
+ironic = ironic, ironically
+sarcastic = sarcastic, sarcastically
+serious = serious, seriously
+solemn = solemn, solemnly
+polite = polite, politely, in a polite manner, in a polite way
+rude = rude, rudely
+blunt = blunt, bluntly
+friendly = friendly, in a friendly way
+sensational = sensational, sensationalist
+dramatic = dramatic, dramatically
+alarming = alarming, alarmist
+calm = calm, calmly
+enthusiastic = enthusiastic, enthusiastically
+critical = critical, critically
+provocative = provocative
+professional = professional, professionally
+simple = simple words, plain language, plain words, plain english
+technical = technical, technically
+short = short, briefly, in brief, brief, concise, concisely, in short
+long = long, lengthy
+detailed = detailed, in detail, in depth, at length
+
+[scope]
+only = only, solely, exclusively
+all = all, every, each, everything, everyone, entire, whole
+both = both
+most = most
+least = least
+more = more
+less = less, fewer
+other = other, others, another, different, else
+before = before, prior to, ahead of, earlier than
+after = after, later than
+within = within
+during = during
+until = until, till
+since = since
+except = except, except for, apart from, other than, but not, unless
+off = off
+up = up
+down = down
+out = out
+between = between
+per = per
+should = should, must, ought to, have to, has to, supposed to
+own = own
+again = again
+together = together, jointly
+alone = alone
+instead = instead of, rather than
+because = because, due to, because of
+outside = outside
+inside = inside
+behind = behind
+near = near, nearby
+too = too
+still = still
+already = already
+almost = almost, nearly
+
+[question]
+why = why, for what reason, how come, why is it that, the reason why
+who = who, whom, who do i, who should i, who can i, who do we, to whom
+when = when, what time, at what time, on what date, what date, on what day, what day
+where = where, in what place, in which place
+how many = how many, what number of
+how much = how much, what amount of
+how long = how long, how long does it take
+how often = how often, how frequently
+how far = how far
+how old = how old, what age
+how = how, how do i, how can i, how do you, how do we, how can we, how should i, how to, how would i, how could i, how might i, how does one, in what way, what way, what is the way to, what is the best way to, what the best way to, what is the process for, what the process for, what is the procedure for, what the procedure for, what are the steps to, what do i have to do to, what do i need to do to, what do i do to, what should i do to
+can = can i, can we, could i, could we, may i, may we, am i allowed to, are we allowed to, is it possible to, is it possible for me to, would it be possible to, am i able to, are we able to, might i, is it ok to, is it okay to
+do you = do you, are you
+
+[relation]
+from = from, out of
+to = into, to the, to a, to my, to our, onto
+than = than
+versus = versus, vs, against, over to
+
+[word]
+headline = headline, headlines, title, titles
+article = article, articles, story, stories, piece, pieces
+photo = photo, photos, photograph, photographs
+oped = op ed, opinion piece, opinion column
+summary = summar*, sum up, summing up, recap, recaps, recapitulate, synopsis
+tag = tag, tags, tagged, tagging, add tags to, assign tags, assign tags to
+translation = translat*, how do you say, how would you say
+classify = classif*, categoris*, categoriz*
+category = category, categories
+mention = mention, mentions, mentioning, mentioned
+include = include, includes, including, included, do include, come with, comes with
+exclude = exclude, excludes, excluding, excluded, leave out, leaving out, omit, omits, omitting, omitted
+allow = allow, allows, allowed, allowing, permit, permits, permitted, permitting
+forbid = forbid, forbids, forbidden, prohibit, prohibits, prohibited, ban, bans, banned
+block = block, blocks, blocked, blocking
+approve = approve, approves, approved, approving, approval
+reject = reject, rejects, rejected, rejecting, rejection, turn down, turned down, turns down
+accept = accept, accepts, accepted, accepting, say yes to, saying yes to, said yes to, agree to, agreed to, agrees to, acceptance of
+rise = rise, rises, rising, rose, risen, go up, goes up, going up, went up, increase, increases, increasing, increased, climb, climbing, climbed
+fall = fall, falls, falling, fell, fallen, go down, goes down, going down, went down, decrease, decreases, decreasing, decreased, drop, drops, dropping, dropped, decline in, declines in
+say = say, says, said, saying, state, stated, states
+set up = set up, setting up, create, creates, created, creating, creation of
+close = close, closes, closed, closing, shut, shuts, shut down, closure of
+cancel = cancel, cancels, cancelled, canceled, cancelling, canceling, cancellation
+get = get, gets, getting, got, obtain, obtains, obtaining, obtained, receive, receives, receiving, receive my
+buy = buy, buys, buying, bought, purchase, purchases, purchasing, purchased
+order = order, orders, ordering, ordered
+start = start, starts, starting, started, begin, begins, beginning, began, commence, commences
+finish = finish, finishes, finishing, finished, end, ends, ending, ended
+help = help, helps, helping, assist, assistance
+change = change, changes, changing, changed, alter, alters, altering, modify, modifies, modifying
+repair = repair, repairs, repairing, repaired, fix, fixes, fixing, fixed up
+choose = choose, chooses, choosing, chose, select, selects, selecting, selected, pick, picks, picking
+show = show, shows, showing, display, displays, displaying
+submit = submit, submits, submitting, submitted, make a claim, put in a claim
+offer = provide, offer, offers, do you offer
+shop = shop, shops, store, stores
+car = car, cars, automobile
+phone = phone, phones, telephone, telephones
+mobile = mobile, mobiles, cell phone, mobile phone
+picture = picture, pictures, image, images
+movie = movie, movies, film, films
+road = road, roads, street, streets
+child = child, children, kid, kids
+people = people, persons
+woman = woman, women
+man = man, men
+fast = fast, quick, quickly, rapid, rapidly
+fastest = fastest, quickest
+big = big, large
+bigger = bigger, larger
+biggest = biggest, largest
+small = small, little
+smaller = smaller
+smallest = smallest
+cheap = cheap, inexpensive, low cost
+cheapest = cheapest
+previous = earlier, previous
+downside = downside, downsides, drawback, drawbacks, disadvantage, disadvantages
+benefit = benefit, benefits, advantage, advantages, upside, upsides, pros
+wait = wait, waits, waiting, waiting time, wait time
+cashpoint = cashpoint, cashpoints, atm, atms, cash machine, cash machines
+holiday = annual leave, holiday entitlement
+vaccine = vaccine, vaccines, vaccination, vaccinations, jab, jabs, inoculation
+work from home = work from home, working from home, remote work, remote working, work remotely, working remotely
+dose = dose, doses, dosage
+document = document, documents, paperwork
+employee = employee, employees, staff, staff member, staff members
+repo = repo, repos, repository, repositories
+app = app, apps, application software
+fee = fee, fees, charge fee
+cost = cost, costs, price, prices, the price of, the cost of
+timetable = timetable, timetables, schedule, schedules
+need = do i need, do we need, are needed, is needed, need, needs, needed, require, requires, required, are required
+available = available, is there, are there, do you have, have you got
+class = class, classes
+topic = topic, topics, subject, subjects
+letter = letter, letters
+sentiment = sentiment
+sentence = sentence, phrase
+memo = memo, memos, memorandum
+buses = bus, buses
+complaint = complaint, complaints, complain, complaining
+overseas = overseas, abroad
+autorenewal = auto renewal, automatic renewal, auto renew, autorenewal
+wifi = wi fi, wifi
+signin = sign in, log in, login, log on, sign on
+signup = sign up, register
+turn on = turn on, switch on, enable, enables, enabling
+turn off = turn off, switch off, disable, disables, disabling
+form = form, forms, forming, formed, formation
+
+[words]
+-, s
+4: -, es
+4: -, ed, ing, s
+4: e, ed, es, ing
+4: y, ies, ied, ying
+5: -, al
+5: e, al
+5: e, ion, ions
+5: -, ion, ions
+6: e, ation, ations, es
+6: -, ment, ments
+7: -, ly
+
+[names]
+-, s

@@ -1,0 +1,3 @@
+//! What the cache's guards let through: measured on pairs of instructions with real encoders.
+
+pub mod sets;
