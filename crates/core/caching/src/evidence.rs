@@ -10,6 +10,8 @@ mod decision;
 mod interval;
 mod pool;
 mod record;
+#[cfg(test)]
+mod simulation;
 mod special;
 
 pub use bound::{is_at_least, lower_bound};

@@ -253,7 +253,31 @@ fn a_date_says_which_day_is_meant() {
         "the 3 latest of 7 in 2026",
         "now 1-2",
         "today 99.99.2026",
+        "What happens today?\nThe bridge was opened on 2026-11-30.",
     ] {
         assert!(speaks_of_now(text), "{text}");
+    }
+}
+
+#[test]
+fn a_client_only_tightens() {
+    let policies = [on(), TaskPolicy::default(), TaskPolicy { exact: false, ..on() }];
+    for (mode, policy) in [CachePolicy::ExactOnly, CachePolicy::Refresh, CachePolicy::Bypass]
+        .into_iter()
+        .flat_map(|mode| policies.iter().map(move |policy| (mode, policy)))
+    {
+        for change in [
+            |_: &mut GenerateRequest| {},
+            |request: &mut GenerateRequest| {
+                request.prompt.sampling.temperature = Some(1.0);
+            },
+        ] {
+            let plain = with(change);
+            let mut wished = plain.clone();
+            wished.cache = mode;
+            let Ok(narrow) = look_up(&wished, policy) else { continue };
+            let wide = look_up(&plain, policy).expect("whoever wishes less is not given more");
+            assert!(narrow.normalised <= wide.normalised && narrow.semantic <= wide.semantic);
+        }
     }
 }

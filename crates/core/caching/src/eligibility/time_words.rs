@@ -1,6 +1,6 @@
 //! Does a text ask for something that is true only for now?
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 use unicode_normalization::UnicodeNormalization;
 
 /// One word or phrase a line; see the file.
@@ -8,24 +8,34 @@ const WORDS: &str = include_str!("../../data/time_words.txt");
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(WORDS));
 
-/// Whether a text has a word like "today" and no date that says which day that is. Only a date in digits does, as in
-/// `2026-11-30`, `30.11.2026` or `2026年11月30日`: whoever gives one means no other.
+/// Whether a line of a text has a word like "today" and no date that says which day that is. Only a date in digits does, as
+/// in `2026-11-30`, `30.11.2026` or `2026年11月30日`: whoever gives one means no other.
 pub fn speaks_of_now(text: &str) -> bool {
-    let folded: String = text.nfkc().flat_map(char::to_lowercase).collect();
-    LEXICON.is_in(&folded) && !has_date(&folded)
+    folded(text).lines().any(|line| LEXICON.is_in(line) && !has_date(line))
+}
+
+/// Lower case, and compatible forms made one. Prompts may be long: what costs time is done where there is a need.
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let is_composed = !text.chars().any(|c| matches!(c, '\u{300}'..='\u{36f}' | '\u{fb00}'..));
+    let text = if is_composed { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) };
+    text.to_lowercase()
 }
 
 #[derive(Debug, Default)]
 struct Lexicon {
-    /// Words of a phrase, in order; sorted. The last may be a beginning.
-    phrases: Vec<Phrase>,
-    /// Of scripts that are written without spaces.
-    substrings: Vec<&'static str>,
+    /// Phrases by the first two characters of their first word.
+    phrases: HashMap<[char; 2], Vec<Phrase>>,
+    /// Words of scripts that are written without spaces, by their first character.
+    unspaced: HashMap<char, Vec<&'static str>>,
 }
 
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 struct Phrase {
     words: Vec<&'static str>,
+    /// Whether the last word is only the beginning of one.
     is_beginning: bool,
 }
 
@@ -33,23 +43,22 @@ impl Lexicon {
     fn read(file: &'static str) -> Self {
         let mut lexicon = Self::default();
         let lines = file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        for line in lines {
-            let beginning = line.strip_suffix('*');
-            let words: Vec<_> = beginning.unwrap_or(line).split(' ').collect();
-            if line.chars().any(is_unspaced) {
-                lexicon.substrings.push(line);
-            } else {
-                lexicon.phrases.push(Phrase { words, is_beginning: beginning.is_some() });
-            }
-        }
-        lexicon.phrases.sort_unstable();
+        lines.for_each(|line| lexicon.add(line));
         lexicon
     }
 
-    fn is_in(&self, folded: &str) -> bool {
-        if self.substrings.iter().any(|word| folded.contains(word)) {
-            return true;
+    fn add(&mut self, line: &'static str) {
+        if let Some(first) = line.chars().next().filter(|first| is_unspaced(*first)) {
+            self.unspaced.entry(first).or_default().push(line);
+            return;
         }
+        let beginning = line.strip_suffix('*');
+        let words: Vec<_> = beginning.unwrap_or(line).split(' ').collect();
+        let key = key(words[0]);
+        self.phrases.entry(key).or_default().push(Phrase { words, is_beginning: beginning.is_some() });
+    }
+
+    fn is_in(&self, folded: &str) -> bool {
         let mut rest = folded;
         while let Some((word, after)) = next_word(rest) {
             if self.begins(word, after) {
@@ -57,19 +66,28 @@ impl Lexicon {
             }
             rest = after;
         }
-        false
+        self.is_in_unspaced(folded)
     }
 
     /// Whether a phrase begins with this word and goes on with what follows.
     fn begins(&self, word: &str, after: &str) -> bool {
-        let upto = self.phrases.partition_point(|phrase| phrase.words[0] <= word);
-        // A phrase's first word is the word, or the word's beginning: both have its first character.
-        let first = word.chars().next();
-        let candidates = self.phrases[..upto].iter().rev();
-        candidates
-            .take_while(|phrase| phrase.words[0].chars().next() == first)
-            .any(|phrase| phrase.fits(word, after))
+        let phrases = self.phrases.get(&key(word));
+        phrases.is_some_and(|phrases| phrases.iter().any(|phrase| phrase.fits(word, after)))
     }
+
+    fn is_in_unspaced(&self, folded: &str) -> bool {
+        let mut starts = folded.char_indices().filter(|(_, c)| is_unspaced(*c));
+        starts.any(|(at, first)| {
+            let words = self.unspaced.get(&first);
+            words.is_some_and(|words| words.iter().any(|word| folded[at..].starts_with(word)))
+        })
+    }
+}
+
+/// By what a phrase is found: the first two characters of its first word, if it has two.
+fn key(word: &str) -> [char; 2] {
+    let mut characters = word.chars();
+    [(); 2].map(|()| characters.next().unwrap_or_default())
 }
 
 impl Phrase {

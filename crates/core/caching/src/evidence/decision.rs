@@ -94,8 +94,8 @@ pub fn decide(near: &Candidate, pool: &Pool, record: &Record, now: SystemTime) -
 
 /// Whether it is shown that answers this near are right often enough.
 fn is_shown(near: &Candidate, pool: &Pool, now: SystemTime) -> bool {
-    let standing = pool.standing(near.precision_target, near.floor, now);
-    standing.served_from.is_some_and(|from| near.similarity >= from)
+    let from = pool.served_from(near.precision_target, near.floor, now);
+    from.is_some_and(|from| near.similarity >= from)
 }
 
 #[cfg(test)]

@@ -87,29 +87,37 @@ impl Pool {
         }
     }
 
-    /// How the evidence stands against a target, for answers no less similar than a policy's floor.
+    /// From which similarity on answers are served against a target, no lower than a policy's floor; `None` for none.
     ///
     /// An answer is served if its similarity is at least a threshold from which on all together were right often enough.
     /// There are several thresholds to choose from, and the best of several chances is worth less: the chance of being
     /// fooled is shared out among them, half to the lowest above the floor, half of the rest to the next. So the confidence
     /// is that of the choice, whichever it is.
+    pub fn served_from(&self, target: f64, floor: f32, now: SystemTime) -> Option<f32> {
+        self.thresholds(floor, now).find(|threshold| threshold.meets(target)).map(|threshold| threshold.from)
+    }
+
+    /// How the evidence stands against a target.
     pub fn standing(&self, target: f64, floor: f32, now: SystemTime) -> Standing {
+        let thresholds = || self.thresholds(floor, now);
+        let served = thresholds().find(|threshold| threshold.meets(target));
+        let best = || thresholds().map(|threshold| threshold.lower_bound()).fold(0.0, f64::max);
+        Standing {
+            served_from: served.map(|threshold| threshold.from),
+            lower_bound: served.map_or_else(best, |threshold| threshold.lower_bound()),
+            observed: self.above(now)[bucket_of(floor)],
+        }
+    }
+
+    /// Where serving may begin, the lowest first.
+    fn thresholds(&self, floor: f32, now: SystemTime) -> impl Iterator<Item = Threshold> {
         let above = self.above(now);
         let lowest = bucket_of(floor);
-        let alpha = |bucket: usize| alpha(bucket - lowest, BUCKETS - lowest);
-        let meets = |&bucket: &usize| {
-            let Tally { right, wrong } = above[bucket];
-            is_at_least(target, right, wrong, alpha(bucket))
-        };
-        let thresholds = || (lowest..BUCKETS).filter(|&bucket| self.has_its_own(bucket, now));
-        let bound = |bucket: usize| lower_bound(above[bucket].right, above[bucket].wrong, alpha(bucket));
-        let served = thresholds().find(meets);
-        let best = || thresholds().map(bound).fold(0.0, f64::max);
-        Standing {
-            served_from: served.map(|bucket| EDGES[bucket].max(floor)),
-            lower_bound: served.map_or_else(best, bound),
-            observed: above[lowest],
-        }
+        (lowest..BUCKETS).filter(move |&bucket| self.has_its_own(bucket, now)).map(move |bucket| Threshold {
+            from: EDGES[bucket].max(floor),
+            above: above[bucket],
+            alpha: alpha(bucket - lowest, BUCKETS - lowest),
+        })
     }
 
     /// For each bucket, what was seen in it and above.
@@ -133,6 +141,26 @@ impl Pool {
         let weight = weight(self.as_of, now);
         self.buckets = self.buckets.map(|bucket| Tally::default().plus(bucket, weight));
         self.as_of = self.as_of.max(now);
+    }
+}
+
+/// A similarity where serving may begin.
+#[derive(Debug, Clone, Copy)]
+struct Threshold {
+    from: f32,
+    /// What was seen from there on.
+    above: Tally,
+    /// Chance of being fooled that it may take.
+    alpha: f64,
+}
+
+impl Threshold {
+    fn meets(&self, target: f64) -> bool {
+        is_at_least(target, self.above.right, self.above.wrong, self.alpha)
+    }
+
+    fn lower_bound(&self) -> f64 {
+        lower_bound(self.above.right, self.above.wrong, self.alpha)
     }
 }
 

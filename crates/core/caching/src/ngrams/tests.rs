@@ -25,6 +25,19 @@ fn a_negation_is_near_too_which_is_why_nearness_alone_serves_nothing() {
     assert!(similarity("Include the names of the victims", "Do not include the names of the victims") > 0.8);
 }
 
+/// Vectors are stored, and compared with those of later releases.
+#[test]
+fn the_vectors_of_this_name_do_not_change() {
+    let places = |text| {
+        let length = 6.0_f32.sqrt();
+        let vector: Vec<f32> = embed(text);
+        let places = vector.into_iter().enumerate().filter(|(_, value)| *value != 0.0);
+        places.map(|(place, value)| (place, (value * length).round())).collect::<Vec<_>>()
+    };
+    assert_eq!(places("ab"), [(239, 1.0), (268, 1.0), (355, 1.0), (362, 1.0), (411, 1.0), (484, -1.0)]);
+    assert_eq!(places("ЖА"), [(2, -1.0), (111, 1.0), (143, -1.0), (387, 1.0), (422, 1.0), (495, 1.0)]);
+}
+
 #[test]
 fn an_empty_text_has_no_direction() {
     assert!(embed("").iter().all(|value| *value == 0.0));
