@@ -179,6 +179,11 @@ pub trait Embedder: Send + Sync + fmt::Debug {
     /// Names model and version: vectors of different ids are never compared.
     fn id(&self) -> &str;
 
+    /// Whether vectors are made right here, at once: then nothing is gained by asking for several together.
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// A vector for each text, in their order.
     ///
     /// # Errors

@@ -31,6 +31,6 @@ pub use drills::Drills;
 pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};
 pub use rates::{NoRate, RateAsk, RateGrant, RateLimiter};
 pub use spent::{SpentAway, SpentPage, SpentQuery, SpentRequest, SpentRequests};
-pub use usage_bus::{BusAway, DeadLetters, Delivery, HOLD, Letter, Replay, UsageBus};
+pub use usage_bus::{BusAway, Chosen, DeadLetters, Delivery, HOLD, Letter, UsageBus};
 pub use usage_log::{Entry, LogFull, NoLog, OpenAccount, Outbox, Position, UsageLog};
 pub use vendor::{AnswerStream, BoxAnswerStream, VendorApi, VendorReply, VendorTarget};

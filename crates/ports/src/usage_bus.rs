@@ -30,7 +30,10 @@ pub trait UsageBus: Send + fmt::Debug {
     /// The bus is away.
     async fn extend(&mut self, sequences: &[u64]) -> Result<(), BusAway>;
 
-    /// Deliveries that wait, as far as known.
+    /// These can neither be stored nor set aside for now. They come again some time later, and hold up no others.
+    async fn leave(&mut self, sequences: &[u64]);
+
+    /// Deliveries that wait, those included that were received and not acknowledged, as far as known.
     async fn backlog(&mut self) -> Option<u64>;
 }
 
@@ -72,12 +75,18 @@ pub trait DeadLetters: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The bus is away.
-    async fn replay(&self, which: &Replay) -> Result<u64, BusAway>;
+    async fn replay(&self, which: &Chosen) -> Result<u64, BusAway>;
+
+    /// Removes letters for good. How many that were.
+    ///
+    /// # Errors
+    /// The bus is away.
+    async fn discard(&self, which: &Chosen) -> Result<u64, BusAway>;
 }
 
-/// Which letters to put on the bus again.
+/// Which letters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Replay {
+pub enum Chosen {
     /// These.
     Sequences(Vec<u64>),
     /// All with this reason.

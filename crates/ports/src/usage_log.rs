@@ -12,7 +12,7 @@ pub trait UsageLog: Send + Sync + fmt::Debug {
     /// die before it is closed.
     ///
     /// # Errors
-    /// The log is full: the request must be refused, for it could not be accounted for.
+    /// The log is full, or cannot be written: the request must be refused, for it could not be accounted for.
     fn open(&self, draft: &UsageEvent) -> Result<OpenAccount, LogFull>;
 
     /// Replaces the draft, as when a vendor call begins that will cost something.
@@ -33,14 +33,25 @@ pub trait UsageLog: Send + Sync + fmt::Debug {
 #[must_use = "an account that is not closed is told as one whose process died"]
 pub struct OpenAccount(pub u32);
 
-/// The log has no more room.
+/// The log takes no more for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the local usage log is full ({used_bytes} of {max_bytes} bytes wait to be taken)")]
-pub struct LogFull {
-    /// Bytes that wait to be taken.
-    pub used_bytes: u64,
-    /// Bytes that may wait.
-    pub max_bytes: u64,
+pub enum LogFull {
+    /// Too much waits to be taken from it.
+    #[error("the local usage log is full ({used_bytes} of {max_bytes} bytes wait to be taken)")]
+    Waiting {
+        /// Bytes that wait to be taken.
+        used_bytes: u64,
+        /// Bytes that may wait.
+        max_bytes: u64,
+    },
+    /// The disk does not take what is written.
+    #[error("the local usage log cannot be written ({why}); {accounts} accounts wait in memory for the disk")]
+    Refused {
+        /// What the disk says.
+        why: io::ErrorKind,
+        /// Accounts that it refused and that are tried again.
+        accounts: usize,
+    },
 }
 
 /// Keeps nothing, for a simulation whose money is nobody's.

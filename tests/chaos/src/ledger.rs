@@ -86,7 +86,11 @@ impl Ledger {
         }
     }
 
+    /// One half ends as it is published, the other long before, so that the bus cannot know whether it came already.
     fn ended(&self, number: u64) -> Timestamp {
+        if number.is_multiple_of(2) {
+            return Timestamp { seconds: self.until, nanos: 0 };
+        }
         let micros = SECONDS * 1_000_000 / self.events.max(1) * number;
         let begin = self.until - SECONDS.cast_signed();
         let nanos = i32::try_from(micros % 1_000_000 * 1000).unwrap_or_default();

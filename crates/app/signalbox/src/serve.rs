@@ -127,10 +127,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         tokio::spawn(state::follow_config(shared.clone(), connections)),
         tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
     ];
-    let keeper = shared
-        .spool
-        .clone()
-        .map(|spool| tokio::spawn(spool::keep(spool, shared.config.loaded().config.usage.spool.clone())));
+    let keeper = shared.spool.clone().map(|spool| {
+        let settings = shared.config.loaded().config.usage.spool.clone();
+        let router = shared.serves(Role::Router).then(|| readiness.clone());
+        tokio::spawn(spool::keep(spool, settings, router))
+    });
     state::announce(&shared, &settings, running.address, &http);
 
     let signal = stop.next().await;
@@ -159,7 +160,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     // Not before: whoever watches the process sees it drain.
     background.iter().chain(&keeper).for_each(tokio::task::JoinHandle::abort);
     if let Some(spool) = shared.spool {
-        spool::sync(spool).await;
+        spool::finish(spool).await;
     }
     if let Some(exporting) = exporting {
         exporting.finish().await;

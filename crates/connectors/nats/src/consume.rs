@@ -8,19 +8,22 @@
 mod epoch;
 mod held;
 mod kept;
+mod misnamed;
 mod place;
 mod pull;
+mod waiting;
 
 use crate::{
     Nats, StreamError, StreamOptions, metrics,
     stream::ensure,
-    subjects::{AGAIN, USAGE_STREAM},
+    subjects::{AGAIN, MESSAGE_ID, Stamp, USAGE_STREAM},
 };
 use async_nats::{Request, Subject, jetstream::Context};
 use bytes::Bytes;
 use epoch::{Epoch, Memory, NOTE};
 use held::Held;
 use kept::{Kept, Waiting};
+use misnamed::Misnamed;
 use pull::{Pulled, Puller};
 use signalbox_kit::{Clock, SystemClock};
 use signalbox_ports::{BusAway, Delivery, HOLD, UsageBus};
@@ -29,6 +32,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 use tokio::time::{Instant, sleep, timeout};
+use waiting::{Oldest, tidy};
 
 /// How long the servers may take to answer.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -67,6 +71,7 @@ pub struct UsageConsumer {
     puller: Option<Puller>,
     held: Held,
     kept: Kept,
+    oldest: Oldest,
     epoch: Option<Epoch>,
     /// How many epochs this ingester has seen.
     epochs: u64,
@@ -77,8 +82,8 @@ impl UsageConsumer {
     pub fn new(nats: Nats, options: ConsumerOptions) -> Self {
         let context = nats.jetstream(PATIENCE, 16);
         let kept = Kept::new(options.streams.duplicate_window, options.ack_wait);
-        let held = Held::default();
-        Self { nats, context, options, puller: None, held, kept, epoch: None, epochs: 0 }
+        let (held, oldest) = (Held::default(), Oldest::default());
+        Self { nats, context, options, puller: None, held, kept, oldest, epoch: None, epochs: 0 }
     }
 
     /// Makes or checks the streams and the consumer. [`UsageBus::receive`] does so by itself.
@@ -137,19 +142,32 @@ impl UsageConsumer {
         self.extend_kept().await;
         let mut older = self.kept.sequences();
         older.extend(pulled.messages.iter().take(pulled.late).map(|(_, place)| place.sequence));
-        let waiting = self.hold(&epoch, pulled);
+        let (waiting, misnamed) = self.hold(&epoch, pulled);
         self.kept.keep(waiting);
-        let oldest = if self.kept.has_resent() { oldest_waiting(&self.context).await } else { None };
+        self.put_right(misnamed).await;
+        let oldest = if self.kept.has_resent() { self.oldest_waiting().await } else { None };
         let released = self.kept.release(&epoch, self.options.clock.now(), oldest);
         metrics::held_back(self.kept.len());
         Ok(self.surely_ours(released, older).await)
     }
 
-    fn hold(&mut self, epoch: &Epoch, pulled: Pulled) -> Vec<Waiting> {
+    fn hold(&mut self, epoch: &Epoch, pulled: Pulled) -> (Vec<Waiting>, Vec<Misnamed>) {
         let mut waiting = Vec::with_capacity(pulled.messages.len());
+        let mut misnamed = Vec::new();
         for (message, place) in pulled.messages {
-            let resent = message.headers.as_ref().is_some_and(|headers| headers.get(AGAIN).is_some());
+            let header = |name| message.headers.as_ref().and_then(|headers| headers.get(name));
+            let resent = header(AGAIN).is_some();
+            let stamp = Stamp::of(&message.payload);
             self.held.insert(place.sequence, place.reply, self.epochs);
+            if let Some(Stamp { event_id, .. }) = &stamp
+                && !resent
+                && header(MESSAGE_ID).is_none_or(|id| id.as_str() != event_id)
+            {
+                misnamed.push(Misnamed { sequence: place.sequence, payload: message.payload });
+                continue;
+            }
+            let ended = stamp.and_then(|stamp| stamp.ended);
+            let resent = resent || !self.kept.is_known(ended, place.taken_at);
             let delivery = Delivery {
                 sequence: place.sequence,
                 payload: message.payload.into(),
@@ -159,7 +177,30 @@ impl UsageConsumer {
             waiting.push(Waiting { delivery, resent });
         }
         waiting.sort_by_key(|waiting| waiting.delivery.sequence);
-        waiting
+        (waiting, misnamed)
+    }
+
+    /// Puts events on the bus once more, by their ids. Where that fails they come again by themselves.
+    async fn put_right(&mut self, misnamed: Vec<Misnamed>) {
+        let named = misnamed::put_right(&self.context, misnamed).await;
+        if let Err(away) = self.acknowledge(&named).await {
+            tracing::debug!(error = %away, "what was put on the bus by its id comes again without it");
+        }
+    }
+
+    async fn oldest_waiting(&mut self) -> Option<SystemTime> {
+        let info = self.puller.as_ref()?.info().await.ok()?;
+        self.oldest.taken_at(&self.context, &info).await
+    }
+
+    /// From time to time.
+    async fn tidy(&mut self) {
+        let (Some(puller), Some(epoch)) = (&self.puller, &self.epoch) else { return };
+        if self.oldest.is_due()
+            && let Ok(info) = puller.info().await
+        {
+            tidy(&self.context, &info, epoch.through()).await;
+        }
     }
 
     /// Whoever receives counts from when it asked, so those that came before are extended now, or left to come again.
@@ -225,6 +266,7 @@ impl UsageConsumer {
         self.epoch = Some(epoch);
         self.epochs += 1;
         self.kept.clear();
+        self.oldest = Oldest::default();
         Ok(true)
     }
 
@@ -268,12 +310,6 @@ fn lost() -> BusAway {
     BusAway("the consumer was lost".to_owned())
 }
 
-/// When the stream took the oldest message that nobody has stored yet.
-async fn oldest_waiting(context: &Context) -> Option<SystemTime> {
-    let stream = context.get_stream(USAGE_STREAM).await.ok()?;
-    Some(stream.cached_info().state.first_timestamp.into())
-}
-
 #[async_trait::async_trait]
 impl UsageBus for UsageConsumer {
     async fn receive(&mut self, most: usize, patience: Duration) -> Result<Vec<Delivery>, BusAway> {
@@ -283,6 +319,7 @@ impl UsageBus for UsageConsumer {
             Ok(pulled) => self.take(pulled).await,
             Err(away) => Err(away),
         };
+        self.tidy().await;
         if received.is_err() {
             sleep(PAUSE.min(patience)).await;
         }
@@ -308,7 +345,12 @@ impl UsageBus for UsageConsumer {
         self.extend_held(sequences).await
     }
 
+    async fn leave(&mut self, sequences: &[u64]) {
+        self.oldest.leave(sequences);
+    }
+
     async fn backlog(&mut self) -> Option<u64> {
-        self.puller.as_ref()?.info().await.ok().map(|info| info.num_pending)
+        let info = self.puller.as_ref()?.info().await.ok()?;
+        Some(info.num_pending + u64::try_from(info.num_ack_pending).unwrap_or_default())
     }
 }

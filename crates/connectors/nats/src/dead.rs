@@ -17,7 +17,7 @@ use async_nats::jetstream::{
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use prost::Message as _;
 use signalbox_api::v1::{DeadLetter, dead_letter::Reason};
-use signalbox_ports::{BusAway, DeadLetters, Letter, Replay};
+use signalbox_ports::{BusAway, Chosen, DeadLetters, Letter};
 use std::{error::Error as _, time::Duration};
 use tokio::sync::OnceCell;
 
@@ -68,21 +68,44 @@ impl NatsDeadLetters {
         }
     }
 
-    async fn resend(&self, stream: &Stream, sequence: u64, letter: &Letter) -> Result<(), BusAway> {
-        let message = PublishMessage::build()
-            .payload(letter.payload.clone().into())
-            .message_id(format!("replay-{sequence}"))
-            .header(AGAIN, "1");
+    async fn resend(&self, stream: &Stream, sequence: u64, letter: Letter) -> Result<(), BusAway> {
+        let message = PublishMessage::build().message_id(format!("replay-{sequence}")).header(AGAIN, "1");
         let subject = Route::of(&letter.payload).subject;
+        let message = message.payload(letter.payload.into());
         self.context.send_publish(subject, message).await.map_err(away)?.await.map_err(away)?;
+        self.remove(stream, sequence).await
+    }
+
+    async fn remove(&self, stream: &Stream, sequence: u64) -> Result<(), BusAway> {
         stream.delete_message(sequence).await.map(drop).map_err(away)
     }
 
-    async fn resend_all(&self, stream: &Stream, letters: Vec<(u64, Letter)>) -> Result<u64, BusAway> {
-        let resent = stream::iter(letters)
-            .map(|(sequence, letter)| async move { self.resend(stream, sequence, &letter).await })
-            .buffer_unordered(AT_A_TIME);
-        resent.try_fold(0, |count, ()| async move { Ok(count + 1) }).await
+    /// Does something with each of the letters that are meant. How many that were.
+    async fn for_each<F: Future<Output = Result<(), BusAway>>>(
+        &self,
+        which: &Chosen,
+        act: impl Fn(Stream, u64, Letter) -> F,
+    ) -> Result<u64, BusAway> {
+        let stream = self.stream().await?;
+        let all = async |letters: Vec<(u64, Letter)>| {
+            let acting = letters.into_iter().map(|(sequence, letter)| act(stream.clone(), sequence, letter));
+            let done = stream::iter(acting).buffer_unordered(AT_A_TIME);
+            done.try_fold(0, |count, ()| async move { Ok(count + 1) }).await
+        };
+        let reason = match which {
+            Chosen::Sequences(sequences) => return all(self.these(&stream, sequences).await?).await,
+            Chosen::Reason(reason) => *reason,
+        };
+        // Those that fail again come back as new ones, which are left alone.
+        let end = stream.cached_info().state.last_sequence;
+        let (mut after, mut done) = (0, 0);
+        loop {
+            let mut page = self.list(Some(reason), after, PAGE).await?;
+            page.retain(|(sequence, _)| *sequence <= end);
+            let Some((last, _)) = page.last() else { return Ok(done) };
+            after = *last;
+            done += all(page).await?;
+        }
     }
 
     async fn these(&self, stream: &Stream, sequences: &[u64]) -> Result<Vec<(u64, Letter)>, BusAway> {
@@ -110,7 +133,8 @@ impl DeadLetters for NatsDeadLetters {
     async fn set_aside(&self, letter: Letter) -> Result<(), BusAway> {
         self.ensured().await?;
         let subject = subject(&letter);
-        let message = PublishMessage::build().payload(write(letter).into());
+        let limit = self.context.client().server_info().max_payload;
+        let message = PublishMessage::build().payload(write(fitting(letter, limit)).into());
         let ack = self.context.send_publish(subject, message).await.map_err(away)?;
         match ack.await {
             Ok(_) => Ok(()),
@@ -136,24 +160,14 @@ impl DeadLetters for NatsDeadLetters {
         Ok(letters)
     }
 
-    async fn replay(&self, which: &Replay) -> Result<u64, BusAway> {
-        let stream = self.stream().await?;
-        let reason = match which {
-            Replay::Sequences(sequences) => {
-                return self.resend_all(&stream, self.these(&stream, sequences).await?).await;
-            }
-            Replay::Reason(reason) => *reason,
-        };
-        // Those that fail again come back as new ones, which this replay leaves alone.
-        let end = stream.cached_info().state.last_sequence;
-        let (mut after, mut resent) = (0, 0);
-        loop {
-            let mut page = self.list(Some(reason), after, PAGE).await?;
-            page.retain(|(sequence, _)| *sequence <= end);
-            let Some((last, _)) = page.last() else { return Ok(resent) };
-            after = *last;
-            resent += self.resend_all(&stream, page).await?;
-        }
+    async fn replay(&self, which: &Chosen) -> Result<u64, BusAway> {
+        let resend = |stream, sequence, letter| async move { self.resend(&stream, sequence, letter).await };
+        self.for_each(which, resend).await
+    }
+
+    async fn discard(&self, which: &Chosen) -> Result<u64, BusAway> {
+        let remove = |stream, sequence, _| async move { self.remove(&stream, sequence).await };
+        self.for_each(which, remove).await
     }
 }
 
@@ -174,13 +188,23 @@ fn subject(letter: &Letter) -> String {
     format!("{DEAD}.{reason}.{}-{checksum:08x}", letter.sequence)
 }
 
+/// A letter in the length that the servers take. Of a longer one the beginning is kept, and it says so.
+fn fitting(mut letter: Letter, max_payload: usize) -> Letter {
+    letter.detail.truncate(letter.detail.floor_char_boundary(LONGEST_DETAIL));
+    // The rest is for what stands beside the message.
+    let (limit, length) = (max_payload - max_payload / 16, letter.payload.len());
+    if length > limit {
+        letter.payload.truncate(limit);
+        letter.detail = format!("{}; only {limit} of its {length} bytes are kept", letter.detail);
+    }
+    letter
+}
+
 fn write(letter: Letter) -> Vec<u8> {
-    let mut detail = letter.detail;
-    detail.truncate(detail.floor_char_boundary(LONGEST_DETAIL));
     let letter = DeadLetter {
         sequence: letter.sequence,
         reason: letter.reason.into(),
-        detail,
+        detail: letter.detail,
         event_id: letter.event_id,
         tenant_id: letter.tenant_id,
         create_time: Some(letter.set_aside_at.into()),

@@ -32,6 +32,9 @@ pub(crate) const ALERTS: &str = "signalbox.alerts.v1";
 /// Header of a message that may have been published, and stored, before.
 pub(crate) const AGAIN: &str = "Signalbox-Again";
 
+/// Header by which the servers know a message again.
+pub(crate) const MESSAGE_ID: &str = "Nats-Msg-Id";
+
 const LONGEST_TOKEN: usize = 200;
 const LONGEST_ID: usize = 128;
 
@@ -61,6 +64,23 @@ struct Envelope {
     tenant_id: String,
     #[prost(message, tag = "29")]
     end_time: Option<Timestamp>,
+}
+
+/// What an event says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) event_id: String,
+    /// When the request ended.
+    pub(crate) ended: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// That of an event; none of something else, and of one whose id cannot stand in a header.
+    pub(crate) fn of(payload: &[u8]) -> Option<Self> {
+        let event = Envelope::decode(payload).ok().filter(|event| is_plain(&event.event_id))?;
+        let ended = event.end_time.and_then(|time| time.try_into().ok());
+        Some(Self { event_id: event.event_id, ended })
+    }
 }
 
 /// Where a message goes.

@@ -1,5 +1,6 @@
 //! Up to where entries are safe elsewhere.
 
+use crate::segments::named;
 use std::{
     fs::{File, OpenOptions},
     io,
@@ -14,13 +15,19 @@ pub(crate) struct Confirmed(File);
 impl Confirmed {
     /// Opens the file; the position is 0 where none is known.
     pub(crate) fn open(path: &Path) -> io::Result<(Self, u64)> {
-        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
+        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+        let file = file.map_err(|error| named(path, &error))?;
         let mut bytes = [0; 12];
         let read = file.read_at(&mut bytes, 0)?;
         let (position, checksum) = bytes.split_at(8);
         let position = u64::from_le_bytes(position.try_into().unwrap_or_default());
         let good = read == bytes.len() && checksum == crc32fast::hash(&position.to_le_bytes()).to_le_bytes();
-        Ok((Self(file), if good { position } else { 0 }))
+        let confirmed = Self(file);
+        if !good {
+            // Its room on the disk is taken now, so that entries can be confirmed, and go, when the disk is full.
+            confirmed.write(0)?;
+        }
+        Ok((confirmed, if good { position } else { 0 }))
     }
 
     pub(crate) fn write(&self, position: u64) -> io::Result<()> {

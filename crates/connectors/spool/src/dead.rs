@@ -1,9 +1,9 @@
 //! Accounts that cannot be stored, beside the spool they came from: a file each, in `DIR/dead`.
 
-use crate::Spool;
+use crate::{Spool, pending::Pending, segments::named};
 use prost::Message;
 use signalbox_api::v1::{DeadLetter, dead_letter::Reason};
-use signalbox_ports::{BusAway, DeadLetters, Letter, Replay};
+use signalbox_ports::{BusAway, Chosen, DeadLetters, Letter};
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -14,8 +14,9 @@ use std::{
     },
 };
 
-/// More are not taken: something is wrong that a person must look at, and until then accounts wait in the spool.
-const MOST: usize = 100_000;
+/// Each time that so many more have gathered the log says so, loudly. They are taken all the same: letters must not hold up
+/// accounts.
+const ALARM: usize = 1_000;
 
 /// The dead letters of a spool. A letter's number is the position of its message, so that it is set aside once.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl SpoolDeadLetters {
     /// It cannot be read or made.
     pub fn open(spool: Arc<Spool>) -> io::Result<Self> {
         let dir = spool.options.dir.join("dead");
-        fs::create_dir_all(&dir)?;
+        fs::create_dir_all(&dir).map_err(|error| named(&dir, &error))?;
         let letters = Self { spool, dir, count: AtomicUsize::new(0) };
         letters.count.store(letters.numbers()?.len(), Ordering::Relaxed);
         Ok(letters)
@@ -74,29 +75,48 @@ impl SpoolDeadLetters {
         file.write_all(&told(letter).encode_to_vec())?;
         file.sync_data()?;
         fs::rename(draft, path)?;
-        self.count.fetch_add(1, Ordering::Relaxed);
+        let letters = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        if letters.is_multiple_of(ALARM) {
+            let dir = self.dir.display();
+            tracing::error!(letters, %dir, "dead letters pile up: look at them, then replay or discard them");
+        }
         Ok(())
+    }
+
+    fn remove(&self, number: u64) -> io::Result<()> {
+        fs::remove_file(self.path(number))?;
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The letters that are meant, as far as they are there.
+    fn chosen(&self, which: &Chosen) -> io::Result<Vec<(u64, Letter)>> {
+        let (numbers, reason) = match which {
+            Chosen::Sequences(numbers) => (numbers.clone(), None),
+            Chosen::Reason(reason) => (self.numbers()?, Some(*reason)),
+        };
+        let mut letters = Vec::new();
+        for number in numbers {
+            let letter = self.read(number)?;
+            let wanted = letter.filter(|letter| reason.is_none_or(|reason| reason == letter.reason));
+            letters.extend(wanted.map(|letter| (number, letter)));
+        }
+        Ok(letters)
     }
 
     /// First there, then no longer here: whoever dies between has it twice, and it is stored once.
     fn resend(&self, number: u64, letter: Letter) -> Result<(), BusAway> {
-        self.spool.full().map_err(|full| BusAway(full.to_string()))?;
-        if !self.spool.write(letter.payload, true) {
+        self.spool.check().map_err(|full| BusAway(full.to_string()))?;
+        if !self.spool.write(Pending { payload: letter.payload, again: true, draft: None }) {
             return Err(BusAway("the usage spool cannot be written".to_owned()));
         }
-        fs::remove_file(self.path(number)).map_err(away)?;
-        self.count.fetch_sub(1, Ordering::Relaxed);
-        Ok(())
+        self.remove(number).map_err(away)
     }
 }
 
 #[async_trait::async_trait]
 impl DeadLetters for SpoolDeadLetters {
     async fn set_aside(&self, letter: Letter) -> Result<(), BusAway> {
-        if self.count.load(Ordering::Relaxed) >= MOST {
-            let dir = self.dir.display();
-            return Err(BusAway(format!("{dir} holds {MOST} dead letters; replay or remove them")));
-        }
         self.write(letter).map_err(away)
     }
 
@@ -118,21 +138,22 @@ impl DeadLetters for SpoolDeadLetters {
         Ok(letters)
     }
 
-    async fn replay(&self, which: &Replay) -> Result<u64, BusAway> {
-        let (numbers, reason) = match which {
-            Replay::Sequences(numbers) => (numbers.clone(), None),
-            Replay::Reason(reason) => (self.numbers().map_err(away)?, Some(*reason)),
-        };
+    async fn replay(&self, which: &Chosen) -> Result<u64, BusAway> {
         let mut replayed = 0;
-        for number in numbers {
-            let letter = self.read(number).map_err(away)?;
-            if let Some(letter) = letter.filter(|letter| reason.is_none_or(|reason| reason == letter.reason))
-            {
-                self.resend(number, letter)?;
-                replayed += 1;
-            }
+        for (number, letter) in self.chosen(which).map_err(away)? {
+            self.resend(number, letter)?;
+            replayed += 1;
         }
         Ok(replayed)
+    }
+
+    async fn discard(&self, which: &Chosen) -> Result<u64, BusAway> {
+        let mut discarded = 0;
+        for (number, _) in self.chosen(which).map_err(away)? {
+            self.remove(number).map_err(away)?;
+            discarded += 1;
+        }
+        Ok(discarded)
     }
 }
 
@@ -227,8 +248,8 @@ mod tests {
             let reason = if sequence == 4 { Reason::Malformed } else { Reason::FutureVersion };
             letters.set_aside(dead(sequence, reason)).await.unwrap();
         }
-        assert_eq!(letters.replay(&Replay::Sequences(vec![2, 99])).await, Ok(1));
-        assert_eq!(letters.replay(&Replay::Reason(Reason::FutureVersion)).await, Ok(2));
+        assert_eq!(letters.replay(&Chosen::Sequences(vec![2, 99])).await, Ok(1));
+        assert_eq!(letters.replay(&Chosen::Reason(Reason::FutureVersion)).await, Ok(2));
         assert_eq!(numbers(&letters, None, 0, 10).await, [4]);
         let entries = spool.read(None, 10).unwrap();
         assert_eq!(entries.iter().map(|entry| entry.payload[1]).collect::<Vec<_>>(), [2, 1, 3]);

@@ -18,6 +18,7 @@ mod end;
 mod frame;
 mod metrics;
 mod peek;
+mod pending;
 mod reader;
 mod recover;
 mod segments;
@@ -29,12 +30,13 @@ pub use end::SpoolOutbox;
 pub use peek::peek;
 
 use end::End;
+use pending::{Pending, Refused};
 use prost::Message;
 use signalbox_api::v1::UsageEvent;
 use signalbox_ports::{Entry, LogFull, OpenAccount, Outbox, Position, UsageLog};
 use slots::{LONGEST_DRAFT, Slots};
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::BTreeSet,
     fs::File,
     io,
     path::PathBuf,
@@ -92,9 +94,11 @@ pub struct Spool {
     bus: End,
     others: Vec<(&'static str, Arc<End>)>,
     /// Entries that the disk refused, to be tried again.
-    refused: Mutex<VecDeque<(Vec<u8>, bool)>>,
+    refused: Mutex<Refused>,
     /// Positions of entries that were here before, as others.
     resent: Mutex<BTreeSet<u64>>,
+    /// Places at which entries were missing when it was opened.
+    gaps: u64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -127,9 +131,9 @@ impl Spool {
         self.bus.confirmed()
     }
 
-    /// Places at which the files were found damaged, each of one entry or more.
+    /// Places at which the files were found damaged or cut, each of one entry or more.
     pub fn damages(&self) -> u64 {
-        self.ends().map(End::damages).max().unwrap_or_default()
+        self.gaps + self.ends().map(End::damages).max().unwrap_or_default()
     }
 
     /// Brings what was written to the disk, so that a loss of power does not lose it. Blocks.
@@ -142,96 +146,82 @@ impl Spool {
         handle.sync_data()
     }
 
-    fn full(&self) -> Result<(), LogFull> {
+    /// Whether requests are taken.
+    ///
+    /// # Errors
+    /// Too much waits, or the disk refuses.
+    pub fn check(&self) -> Result<(), LogFull> {
+        lock(&self.refused).check()?;
         let reserved = self.slots.open_accounts() as u64 * ROOM;
         let used_bytes = self.waiting_bytes();
-        let refusing = !lock(&self.refused).is_empty();
-        if refusing || used_bytes + reserved >= self.options.max_bytes {
-            return Err(LogFull { used_bytes, max_bytes: self.options.max_bytes });
+        if used_bytes + reserved >= self.options.max_bytes {
+            return Err(LogFull::Waiting { used_bytes, max_bytes: self.options.max_bytes });
         }
         Ok(())
-    }
-
-    /// Writes an entry, after those that the disk refused before. One that it refuses is kept in memory. `again`: it was
-    /// here before. Whether the disk has it.
-    fn write(&self, payload: Vec<u8>, again: bool) -> bool {
-        let mut refused = lock(&self.refused);
-        refused.push_back((payload, again));
-        let mut writer = lock(&self.writer);
-        while let Some((payload, again)) = refused.front() {
-            let position = writer.written().next;
-            match writer.append(payload) {
-                Ok(bytes) => {
-                    if *again {
-                        lock(&self.resent).insert(position);
-                    }
-                    self.ends().for_each(|end| end.grew(bytes));
-                }
-                Err(error) => {
-                    tracing::error!(%error, "the usage spool cannot be written; new requests are refused until it can");
-                    break;
-                }
-            }
-            refused.pop_front();
-        }
-        drop(writer);
-        metrics::refused(refused.len());
-        let written = refused.is_empty();
-        drop(refused);
-        metrics::waiting(self.waiting_bytes());
-        self.ends().for_each(End::wake);
-        written
     }
 
     fn written(&self) -> Written {
         lock(&self.writer).written()
     }
 
-    fn draft(&self, account: &OpenAccount, draft: &UsageEvent) {
-        let bytes = fitting(draft);
-        if let Err(error) = self.slots.write(account, &bytes) {
-            tracing::error!(%error, "the draft of an account cannot be written");
+    fn draft(&self, account: &OpenAccount, draft: &UsageEvent) -> io::Result<()> {
+        let written = self.slots.write(account, &fitting(draft, LONGEST_DRAFT));
+        written.inspect_err(|error| tracing::error!(%error, "the draft of an account cannot be written"))
+    }
+
+    /// Takes a place and writes a draft there.
+    fn begin(&self, draft: &UsageEvent) -> io::Result<OpenAccount> {
+        let account = self.slots.take()?;
+        if let Err(error) = self.draft(&account, draft) {
+            let _emptied_or_cut = self.slots.give_back(&account);
+            return Err(error);
         }
+        Ok(account)
     }
 }
 
-/// A draft in its place's length: without the record of the decision where it does not fit, in the worst case with its
+/// An event in so many bytes: without the record of the decision where it does not fit, in the worst case with its
 /// names only.
-fn fitting(draft: &UsageEvent) -> Vec<u8> {
-    let bytes = draft.encode_to_vec();
-    if bytes.len() <= LONGEST_DRAFT {
+fn fitting(event: &UsageEvent, longest: usize) -> Vec<u8> {
+    let bytes = event.encode_to_vec();
+    if bytes.len() <= longest {
         return bytes;
     }
-    let shorter = UsageEvent { decision: None, route_reason: String::new(), ..draft.clone() };
+    let shorter = UsageEvent { decision: None, route_reason: String::new(), ..event.clone() };
     let bytes = shorter.encode_to_vec();
-    if bytes.len() <= LONGEST_DRAFT {
+    if bytes.len() <= longest {
         return bytes;
     }
     UsageEvent { reference: String::new(), attempts: Vec::new(), ..shorter }.encode_to_vec()
 }
 
+/// What is written of an event that has ended.
+fn entry(event: &UsageEvent, draft: Option<OpenAccount>) -> Pending {
+    Pending { payload: fitting(event, frame::LONGEST), again: false, draft }
+}
+
 impl UsageLog for Spool {
     fn open(&self, draft: &UsageEvent) -> Result<OpenAccount, LogFull> {
-        self.full()?;
-        let account = self.slots.take();
-        self.draft(&account, draft);
-        Ok(account)
+        self.check()?;
+        self.begin(draft).map_err(|error| LogFull::Refused { why: error.kind(), accounts: 0 })
     }
 
     fn revise(&self, account: &OpenAccount, draft: &UsageEvent) {
-        self.draft(account, draft);
+        let _told = self.draft(account, draft);
     }
 
     fn close(&self, account: OpenAccount, event: &UsageEvent) {
-        self.write(event.encode_to_vec(), false);
-        if let Err(error) = self.slots.give_back(&account) {
-            tracing::error!(%error, "the draft of an account that was closed cannot be removed");
-        }
+        self.write_with(entry(event, Some(account)), |refused| {
+            // Its place is on the disk already: there it is told should the process die before the disk takes it.
+            if let Some(Pending { draft: Some(account), .. }) = refused.last() {
+                let _told = self.draft(account, event);
+            }
+        });
     }
 
     fn append(&self, event: &UsageEvent) -> Result<(), LogFull> {
-        self.full()?;
-        self.write(event.encode_to_vec(), false);
+        self.check()?;
+        self.write(entry(event, None));
         Ok(())
     }
 }

@@ -26,7 +26,11 @@ static REFUSED: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     )
 });
 static DAMAGES: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    metrics::gauge("signalbox_usage_spool_damages", "Places at which the spool's files were damaged.", &[])
+    metrics::gauge(
+        "signalbox_usage_spool_damages",
+        "Places at which the spool's files were damaged or entries were missing since the start: accounts are lost.",
+        &[],
+    )
 });
 
 fn set(gauge: &IntGaugeVec, value: u64) {

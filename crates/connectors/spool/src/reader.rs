@@ -2,11 +2,15 @@
 
 use crate::{
     frame::HEADER,
-    segments::{Scan, Segment},
+    segments::{Damage, Scan, Segment},
     writer::Written,
 };
 use signalbox_ports::{Entry, Position};
-use std::{collections::VecDeque, io, path::PathBuf};
+use std::{
+    collections::VecDeque,
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Reads entries in order and remembers how long those are that were read and not confirmed.
 #[derive(Debug)]
@@ -19,19 +23,26 @@ pub(crate) struct Reader {
     seen: u64,
     unconfirmed: VecDeque<(u64, u64)>,
     damages: u64,
+    /// Damage up to this position was told.
+    told: u64,
 }
 
 #[derive(Debug)]
 struct Place {
-    segment: u64,
-    /// Position of the next entry.
-    next: u64,
+    segment: Segment,
     scan: Scan,
+}
+
+impl Place {
+    /// Position of the next entry.
+    fn next(&self) -> u64 {
+        self.segment.first + self.scan.passed
+    }
 }
 
 impl Reader {
     pub(crate) fn new(dir: PathBuf, confirmed: u64) -> Self {
-        Self { dir, place: None, confirmed, seen: 0, unconfirmed: VecDeque::new(), damages: 0 }
+        Self { dir, place: None, confirmed, seen: 0, unconfirmed: VecDeque::new(), damages: 0, told: 0 }
     }
 
     /// What was written before this process began may have been read before.
@@ -63,7 +74,7 @@ impl Reader {
     fn next(&mut self, from: u64, written: Written) -> io::Result<Option<(u64, Vec<u8>)>> {
         loop {
             // One that has read on goes back; one at the start of its file has nothing before it to go back to.
-            let here = self.place.take().filter(|place| place.next <= from.max(place.segment));
+            let here = self.place.take().filter(|place| place.next() <= from.max(place.segment.first));
             let place = match here {
                 Some(place) => place,
                 None => match self.find(from, written)? {
@@ -72,52 +83,51 @@ impl Reader {
                 },
             };
             let place = self.place.insert(place);
-            if place.segment == written.segment {
+            let is_last = place.segment.first == written.segment;
+            if is_last {
                 place.scan.extend(written.length);
             }
-            if let Some(payload) = place.scan.next()? {
-                let position = place.next;
-                place.next += 1;
+            let (before, payload) = (place.scan.damage, place.scan.next()?);
+            self.tell_damage(before, payload.is_some());
+            let Some(place) = &mut self.place else { return Ok(None) };
+            if let Some(payload) = payload {
+                let position = place.next() - 1;
                 if position < from {
                     continue;
                 }
                 return Ok(Some((position, payload)));
             }
-            let (ended, damages) = (place.segment, place.scan.damages);
-            if ended == written.segment {
+            if is_last {
                 return Ok(None);
             }
             // More may have come to it before the next one was begun.
             if place.scan.extend_to_file()? {
                 continue;
             }
-            self.note_damages(ended, damages);
-            self.place = self.open_after(ended, written)?;
-            if self.place.is_none() {
-                return Ok(None);
+            let (ended, next) = (place.segment.clone(), place.next());
+            self.place = self.open_after(ended.first, written)?;
+            match &self.place {
+                None => return Ok(None),
+                Some(place) if place.segment.first > next => {
+                    let missing = place.segment.first - next;
+                    self.tell_missing(&ended, next, missing);
+                }
+                Some(_) => {}
             }
         }
     }
 
-    /// Opens the segment that holds a position and goes to it.
+    /// Opens the segment that holds a position.
     fn find(&self, from: u64, written: Written) -> io::Result<Option<Place>> {
         let segments = Segment::all(&self.dir)?;
         let holding = segments.partition_point(|segment| segment.first <= from).saturating_sub(1);
-        let Some(segment) = segments.get(holding) else { return Ok(None) };
-        let mut place = open(segment, written)?;
-        while place.next < from && place.scan.next()?.is_some() {
-            place.next += 1;
-        }
-        Ok(Some(place))
+        segments.into_iter().nth(holding).map(|segment| open(segment, written)).transpose()
     }
 
     fn open_after(&self, ended: u64, written: Written) -> io::Result<Option<Place>> {
         let segments = Segment::all(&self.dir)?;
-        segments
-            .iter()
-            .find(|segment| segment.first > ended)
-            .map(|segment| open(segment, written))
-            .transpose()
+        let next = segments.into_iter().find(|segment| segment.first > ended);
+        next.map(|segment| open(segment, written)).transpose()
     }
 
     fn remember(&mut self, position: u64, payload: usize) {
@@ -126,16 +136,37 @@ impl Reader {
         }
     }
 
-    fn note_damages(&mut self, segment: u64, damages: u64) {
-        if damages > 0 {
-            self.damages += damages;
-            tracing::error!(segment, damages, "the usage spool is damaged: entries were passed over");
+    /// Says what was passed over since `before`: once, and not where it was safe elsewhere already.
+    fn tell_damage(&mut self, before: Damage, found_another: bool) {
+        let Some(place) = &self.place else { return };
+        let (last, now) = (place.next() - 1 - u64::from(found_another), place.scan.damage);
+        let harmless = last <= self.confirmed && now.unsure == before.unsure;
+        if now.places == before.places || last <= self.told || harmless {
+            return;
         }
+        self.told = last;
+        self.damages += now.places - before.places;
+        let (file, bytes) = (place.segment.path.display(), now.bytes - before.bytes);
+        let entries = now.entries - before.entries;
+        tracing::error!(
+            %file, bytes, entries,
+            "the usage spool is damaged: accounts were passed over and are not counted"
+        );
+    }
+
+    fn tell_missing(&mut self, file: &Segment, from: u64, entries: u64) {
+        let last = from + entries - 1;
+        if last <= self.told.max(self.confirmed) {
+            return;
+        }
+        self.told = last;
+        self.damages += 1;
+        missing(&file.path, from, Some(entries));
     }
 
     /// Places at which something was no entry.
     pub(crate) fn damages(&self) -> u64 {
-        self.damages + self.place.as_ref().map_or(0, |place| place.scan.damages)
+        self.damages
     }
 
     pub(crate) fn confirmed(&self) -> Position {
@@ -156,8 +187,17 @@ impl Reader {
     }
 }
 
-fn open(segment: &Segment, written: Written) -> io::Result<Place> {
+fn open(segment: Segment, written: Written) -> io::Result<Place> {
     let file = segment.open()?;
     let end = if segment.first == written.segment { written.length } else { file.metadata()?.len() };
-    Ok(Place { segment: segment.first, next: segment.first, scan: Scan::new(file, 0, end) })
+    Ok(Place { segment, scan: Scan::new(file, 0, end) })
+}
+
+/// Says that entries are gone which should stand at the end of a file, or before it. How many is not always known.
+pub(crate) fn missing(file: &Path, from: u64, entries: Option<u64>) {
+    let file = file.display();
+    tracing::error!(
+        %file, from, entries,
+        "the usage spool lacks entries: a file was cut or removed, and the accounts in it are not counted"
+    );
 }

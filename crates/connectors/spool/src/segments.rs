@@ -37,12 +37,31 @@ impl Segment {
     }
 
     pub(crate) fn create(&self) -> io::Result<File> {
-        OpenOptions::new().create_new(true).read(true).write(true).open(&self.path)
+        let opened = OpenOptions::new().create_new(true).read(true).write(true).open(&self.path);
+        opened.map_err(|error| named(&self.path, &error))
     }
 
     pub(crate) fn open(&self) -> io::Result<File> {
-        OpenOptions::new().read(true).write(true).open(&self.path)
+        let opened = OpenOptions::new().read(true).write(true).open(&self.path);
+        opened.map_err(|error| named(&self.path, &error))
     }
+}
+
+/// An error that says which file it is about.
+pub(crate) fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// What was passed over since it was no entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Damage {
+    /// Places in the file.
+    pub(crate) places: u64,
+    pub(crate) bytes: u64,
+    /// Entries that stood there, as far as can be told: at least one in each place.
+    pub(crate) entries: u64,
+    /// Places where that cannot be told: entries after them may be taken for those before.
+    pub(crate) unsure: u64,
 }
 
 /// Reads one segment from some byte on.
@@ -56,8 +75,9 @@ pub(crate) struct Scan {
     buffer: Vec<u8>,
     /// Bytes of `buffer` that were taken.
     taken: usize,
-    /// Places where something was not an entry.
-    pub(crate) damages: u64,
+    /// Entries that were passed, the damaged ones too.
+    pub(crate) passed: u64,
+    pub(crate) damage: Damage,
 }
 
 /// Bytes read at a time.
@@ -65,7 +85,8 @@ const CHUNK: usize = 256 << 10;
 
 impl Scan {
     pub(crate) fn new(file: File, from: u64, end: u64) -> Self {
-        Self { file, read_to: from, end, buffer: Vec::new(), taken: 0, damages: 0 }
+        let (buffer, damage) = (Vec::new(), Damage::default());
+        Self { file, read_to: from, end, buffer, taken: 0, passed: 0, damage }
     }
 
     /// Goes on where it stopped, up to a later end.
@@ -94,13 +115,11 @@ impl Scan {
                 Read::Entry(payload) => {
                     let payload = payload.to_vec();
                     self.taken += HEADER + payload.len();
+                    self.passed += 1;
                     return Ok(Some(payload));
                 }
                 Read::Cut => self.fill()?,
-                Read::Damaged => {
-                    self.damages += 1;
-                    self.pass_damage()?
-                }
+                Read::Damaged => self.pass_damage()?,
             };
             if !go_on {
                 return Ok(None);
@@ -114,7 +133,15 @@ impl Scan {
         let rest = self.buffer.get(self.taken..).unwrap_or_default();
         let next = (1..rest.len())
             .find(|at| matches!(frame::read(rest.get(*at..).unwrap_or_default()), Read::Entry(_)));
-        self.taken += next.unwrap_or(rest.len());
+        let bytes = next.unwrap_or(rest.len());
+        let told = entries_in(rest.get(..bytes).unwrap_or_default());
+        let entries = told.unwrap_or(1);
+        self.damage.unsure += u64::from(told.is_none());
+        self.damage.places += 1;
+        self.damage.bytes += bytes as u64;
+        self.damage.entries += entries;
+        self.passed += entries;
+        self.taken += bytes;
         Ok(next.is_some())
     }
 
@@ -132,5 +159,30 @@ impl Scan {
         self.buffer.truncate(had + read);
         self.read_to += read as u64;
         Ok(read > 0)
+    }
+}
+
+/// How many entries damaged bytes were, where their lengths lead to the end. Positions count on it, so that what follows
+/// damage keeps its own.
+fn entries_in(mut bytes: &[u8]) -> Option<u64> {
+    let mut entries = 0;
+    while let Some((length, _)) = bytes.split_first_chunk::<4>() {
+        bytes = bytes.get(HEADER + u32::from_le_bytes(*length) as usize..)?;
+        entries += 1;
+    }
+    bytes.is_empty().then_some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_entries_are_counted_by_their_lengths_where_these_lead_somewhere() {
+        let mut bytes = Vec::new();
+        (1..=3).for_each(|length| frame::write(&mut bytes, &vec![7; length]));
+        assert_eq!(entries_in(&bytes), Some(3));
+        bytes[HEADER + 1] = 99;
+        assert_eq!((entries_in(&bytes), entries_in(&bytes[..10]), entries_in(&[0; 5])), (None, None, None));
     }
 }

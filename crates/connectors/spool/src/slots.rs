@@ -1,6 +1,9 @@
 //! The drafts of accounts that are open: one place in a file for each, written over again and again.
 
-use crate::frame::{self, HEADER, Read};
+use crate::{
+    frame::{self, HEADER, Read},
+    segments::named,
+};
 use signalbox_ports::OpenAccount;
 use std::{
     fs::{File, OpenOptions},
@@ -23,6 +26,9 @@ pub(crate) struct Slots {
     free: Mutex<Free>,
 }
 
+/// A draft that was found, in its place.
+pub(crate) type Found = (u32, Vec<u8>);
+
 #[derive(Debug, Default)]
 struct Free {
     returned: Vec<u32>,
@@ -31,17 +37,27 @@ struct Free {
 }
 
 impl Slots {
-    /// Opens the file and takes out what a process left there when it died: the drafts, and when the last was written.
-    pub(crate) fn open(path: &Path) -> io::Result<(Self, Vec<Vec<u8>>, SystemTime)> {
-        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
+    /// Opens the file and takes out what a process left there when it died: the drafts with their places, and when the
+    /// last was written.
+    pub(crate) fn open(path: &Path) -> io::Result<(Self, Vec<Found>, SystemTime)> {
+        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+        let file = file.map_err(|error| named(path, &error))?;
         let written_at = file.metadata()?.modified()?;
         let drafts = drafts(&file)?;
         Ok((Self { file, free: Mutex::default() }, drafts, written_at))
     }
 
+    /// Gives out no place up to the last of these, which are still needed.
+    pub(crate) fn keep(&self, taken: &[u32]) {
+        let mut free = self.free();
+        free.used = taken.iter().max().map_or(0, |last| last + 1);
+        free.returned = (0..free.used).filter(|slot| !taken.contains(slot)).collect();
+    }
+
     /// Forgets the drafts that were found: they are safe elsewhere.
     pub(crate) fn clear(&self) -> io::Result<()> {
-        self.file.set_len(0)
+        *self.free() = Free::default();
+        if self.file.metadata()?.len() > 0 { self.file.set_len(0) } else { Ok(()) }
     }
 
     fn free(&self) -> MutexGuard<'_, Free> {
@@ -54,14 +70,16 @@ impl Slots {
         free.used as usize - free.returned.len()
     }
 
-    /// Takes a place.
-    pub(crate) fn take(&self) -> OpenAccount {
+    /// Takes a place. A new one is written whole, so that the disk has room for all that it will hold.
+    pub(crate) fn take(&self) -> io::Result<OpenAccount> {
         let mut free = self.free();
-        let slot = free.returned.pop().unwrap_or_else(|| {
-            free.used += 1;
-            free.used - 1
-        });
-        OpenAccount(slot)
+        if let Some(slot) = free.returned.pop() {
+            return Ok(OpenAccount(slot));
+        }
+        let slot = free.used;
+        self.file.write_all_at(&[0; SLOT], offset(slot))?;
+        free.used += 1;
+        Ok(OpenAccount(slot))
     }
 
     /// Writes a draft.
@@ -83,17 +101,15 @@ fn offset(slot: u32) -> u64 {
     u64::from(slot) * SLOT as u64
 }
 
-fn drafts(file: &File) -> io::Result<Vec<Vec<u8>>> {
+fn drafts(file: &File) -> io::Result<Vec<Found>> {
     let length = file.metadata()?.len();
     let mut drafts = Vec::new();
     let mut buffer = [0; SLOT];
-    let mut at = 0;
-    while at < length {
-        let read = file.read_at(&mut buffer, at)?;
+    for slot in (0..u32::MAX).take_while(|slot| offset(*slot) < length) {
+        let read = file.read_at(&mut buffer, offset(slot))?;
         if let Read::Entry(draft) = frame::read(buffer.get(..read).unwrap_or_default()) {
-            drafts.push(draft.to_vec());
+            drafts.push((slot, draft.to_vec()));
         }
-        at += SLOT as u64;
     }
     Ok(drafts)
 }

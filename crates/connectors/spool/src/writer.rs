@@ -44,16 +44,16 @@ impl Writer {
         };
         let file = segment.open()?;
         let mut scan = Scan::new(file.try_clone()?, 0, file.metadata()?.len());
-        let mut next = segment.first;
-        while scan.next()?.is_some() {
-            next += 1;
-        }
+        while scan.next()?.is_some() {}
+        let next = segment.first + scan.passed;
         if next < at_least {
             return Self::begin(dir, at_least, rotate_at);
         }
         let length = scan.offset();
-        // A cut entry at the end was never told to be written.
-        file.set_len(length)?;
+        if file.metadata()?.len() > length {
+            // A cut entry at the end was never told to be written.
+            file.set_len(length)?;
+        }
         Ok(Self { dir: dir.to_owned(), rotate_at, segment, file, length, next, buffer: Vec::new() })
     }
 

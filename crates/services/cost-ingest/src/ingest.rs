@@ -1,5 +1,6 @@
 //! The loop: from the bus, checked, to the store, and only then acknowledged.
 
+mod aside;
 mod batch;
 mod deliver;
 mod hold;
@@ -10,11 +11,12 @@ mod sort;
 mod tests;
 
 use crate::{metrics, progress::Progress, tail::Tail};
+use aside::Aside;
 use hold::Hold;
 pub(crate) use pause::Backoff;
 use pause::Reach;
 use signalbox_kit::Clock;
-use signalbox_ports::{DeadLetters, Delivery, Letter, UsageBus, usage_store::UsageStore};
+use signalbox_ports::{DeadLetters, Delivery, UsageBus, usage_store::UsageStore};
 use sort::sort;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -56,6 +58,7 @@ impl Ingester {
     /// Works until `drain` is cancelled; the batch at hand is finished.
     pub async fn run(mut self, drain: CancellationToken) {
         let (mut reach, mut backoff) = (Reach::new("the usage bus"), Backoff::default());
+        let mut aside = Aside::default();
         while !drain.is_cancelled() {
             let (asked, since) = (self.clock.now(), Instant::now());
             match self.bus.receive(self.options.batch_events, self.options.batch_interval).await {
@@ -63,7 +66,7 @@ impl Ingester {
                     reach.is_there();
                     backoff = Backoff::default();
                     let all = deliveries.len() < self.options.batch_events;
-                    let done = self.work_off(deliveries, since, &drain).await.is_ok();
+                    let done = self.work_off(deliveries, since, &mut aside, &drain).await.is_ok();
                     if all && done {
                         self.progress.caught_up(asked);
                     }
@@ -81,15 +84,16 @@ impl Ingester {
         // What the last requests have left. Where it cannot be stored now it stays where it is.
         let since = Instant::now();
         if let Ok(last) = self.bus.receive(self.options.batch_events, Duration::ZERO).await {
-            let _left = self.work_off(last, since, &drain).await;
+            let _left = self.work_off(last, since, &mut aside, &drain).await;
         }
     }
 
-    /// Stores what is good, sets aside what is not, and acknowledges all of it.
+    /// Stores what is good, sets aside what is not, and acknowledges all of it. What is bad holds up nothing good.
     async fn work_off(
         &mut self,
         deliveries: Vec<Delivery>,
         since: Instant,
+        aside: &mut Aside,
         drain: &CancellationToken,
     ) -> Result<(), LetGo> {
         if deliveries.is_empty() {
@@ -101,28 +105,8 @@ impl Ingester {
         metrics::repeated(sorted.twice.len());
         let mut letters = sorted.letters;
         letters.extend(self.store(sorted.good, &mut hold, drain).await?);
-        tell(&letters);
-        for letter in letters {
-            self.set_aside(letter, &mut hold, drain).await?;
-        }
+        self.set_aside(letters, aside, &mut hold).await;
         self.acknowledge(&sorted.twice, &mut hold).await;
-        Ok(())
-    }
-
-    /// Not before this is known to be done may the message be forgotten.
-    async fn set_aside(
-        &mut self,
-        letter: Letter,
-        hold: &mut Hold,
-        drain: &CancellationToken,
-    ) -> Result<(), LetGo> {
-        let (mut reach, mut backoff) = (Reach::new("the place for dead letters"), Backoff::default());
-        while let Err(away) = self.letters.set_aside(letter.clone()).await {
-            reach.is_away(&away.0);
-            hold.pause(&mut *self.bus, &mut backoff, drain).await?;
-        }
-        metrics::dead_letter(letter.reason);
-        self.acknowledge(&[letter.sequence], hold).await;
         Ok(())
     }
 
@@ -141,20 +125,5 @@ impl Ingester {
         if let Some(backlog) = self.bus.backlog().await {
             metrics::backlog(backlog);
         }
-    }
-}
-
-/// Says what is set aside: the first of a batch, and how many there are.
-fn tell(letters: &[Letter]) {
-    if let Some(Letter { sequence, reason, detail, event_id, .. }) = letters.first() {
-        let (letters, reason) = (letters.len(), reason.as_str_name());
-        tracing::warn!(
-            letters,
-            sequence,
-            reason,
-            detail,
-            event_id,
-            "accounts are set aside: they cannot be stored"
-        );
     }
 }

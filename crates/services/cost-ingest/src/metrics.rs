@@ -20,6 +20,13 @@ static DEAD_LETTERS: LazyLock<IntCounterVec> = LazyLock::new(|| {
         &["reason"],
     )
 });
+static LETTERS_LEFT: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_usage_dead_letters_left",
+        "Accounts that can neither be stored nor set aside: they stay on the bus and come again.",
+        &[],
+    )
+});
 static BATCH: LazyLock<IntGaugeVec> =
     LazyLock::new(|| metrics::gauge("signalbox_usage_batch_events", "Accounts stored together last.", &[]));
 static INSERT: LazyLock<HistogramVec> = LazyLock::new(|| {
@@ -32,8 +39,9 @@ static LAG: LazyLock<GaugeVec> = LazyLock::new(|| {
         &[],
     )
 });
-static BACKLOG: LazyLock<IntGaugeVec> =
-    LazyLock::new(|| metrics::gauge("signalbox_usage_backlog", "Accounts that wait on the bus.", &[]));
+static BACKLOG: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge("signalbox_usage_backlog", "Accounts on the bus that are not acknowledged.", &[])
+});
 
 pub(crate) fn stored(inserted: Inserted, batch: usize) {
     EVENTS.with_label_values(&["stored"]).inc_by(inserted.stored as u64);
@@ -48,6 +56,10 @@ pub(crate) fn repeated(events: usize) {
 pub(crate) fn dead_letter(reason: Reason) {
     let name = reason.as_str_name().trim_start_matches("REASON_").to_ascii_lowercase();
     DEAD_LETTERS.with_label_values(&[&*name]).inc();
+}
+
+pub(crate) fn letters_left(letters: usize) {
+    LETTERS_LEFT.with_label_values::<&str>(&[]).set(i64::try_from(letters).unwrap_or(i64::MAX));
 }
 
 /// Records the time until it is dropped.

@@ -42,10 +42,12 @@ fn away(error: std::io::Error) -> BusAway {
 #[async_trait::async_trait]
 impl UsageBus for OutboxBus {
     async fn receive(&mut self, most: usize, patience: Duration) -> Result<Vec<Delivery>, BusAway> {
-        // Whoever asks for more has let go of what is not acknowledged.
+        // Whoever asks for more has let go of what is not acknowledged. It comes again, and not at once: why it could not be
+        // stored is not over so soon.
         if !self.given.is_empty() {
             self.given.clear();
             self.last = None;
+            tokio::time::sleep(patience).await;
         }
         let deadline = Instant::now() + patience;
         let mut entries = self.read(most)?;
@@ -88,6 +90,8 @@ impl UsageBus for OutboxBus {
     async fn extend(&mut self, _: &[u64]) -> Result<(), BusAway> {
         Ok(())
     }
+
+    async fn leave(&mut self, _: &[u64]) {}
 
     async fn backlog(&mut self) -> Option<u64> {
         None

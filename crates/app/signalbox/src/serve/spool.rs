@@ -2,13 +2,20 @@
 
 use super::budget;
 use crate::roles::Role;
-use signalbox_kit::config::{ConfigHandle, SpoolConfig, data_dir};
+use signalbox_kit::{
+    config::{ConfigHandle, SpoolConfig, data_dir},
+    readiness::Readiness,
+};
 use signalbox_spool::{LEDGER, Options, Spool};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::time::{MissedTickBehavior, interval};
 
 /// Length at which a new file is begun: short enough that confirmed ones go soon.
 const SEGMENT_BYTES: u64 = 32 << 20;
+/// What `/readyz` calls it.
+const CONDITION: &str = "usage spool";
+/// How often it is looked whether requests can be accounted for.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// An alarm is over once so much less waits, so that it does not flicker.
 const CALM: f64 = 0.8;
 
@@ -47,21 +54,50 @@ fn default_dir(config: &ConfigHandle, roles: &[Role]) -> PathBuf {
     data_dir(config.environment()).join(name)
 }
 
-/// Brings what was written to the disk, again and again, and says so when too much waits. Runs until dropped.
-pub(crate) async fn keep(spool: Arc<Spool>, settings: SpoolConfig) {
-    let every = settings.sync_interval.0.max(Duration::from_millis(10));
-    let mut ticks = interval(every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+/// Brings what was written to the disk, again and again, tries again what the disk refused, and says so when too much waits.
+/// A router is not ready while no request could be accounted for. Runs until dropped.
+pub(crate) async fn keep(spool: Arc<Spool>, settings: SpoolConfig, router: Option<Readiness>) {
+    let ticker = |every: Duration| {
+        let mut ticks = interval(every.max(Duration::from_millis(10)));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks
+    };
+    let (mut syncs, mut looks) = (ticker(settings.sync_interval.0), ticker(LOOK_EVERY));
     let mut alarm = Alarm { at: share(settings.max_bytes, settings.alarm_at), raised: false };
     loop {
-        ticks.tick().await;
-        sync(spool.clone()).await;
-        alarm.look(spool.waiting_bytes(), settings.max_bytes);
+        tokio::select! {
+            _ = syncs.tick() => sync(spool.clone()).await,
+            _ = looks.tick() => {
+                retry(spool.clone()).await;
+                alarm.look(spool.waiting_bytes(), settings.max_bytes);
+                if let Some(readiness) = &router {
+                    readiness.set(CONDITION, spool.check().map_err(|full| full.to_string()));
+                }
+            }
+        }
     }
 }
 
+/// Once, beside the runtime. Accounts that are left are in memory alone.
+async fn retry(spool: Arc<Spool>) -> usize {
+    tokio::task::spawn_blocking(move || spool.retry()).await.unwrap_or_default()
+}
+
+/// When the process ends: what the disk refused is tried for the last time.
+pub(crate) async fn finish(spool: Arc<Spool>) {
+    let accounts = retry(spool.clone()).await;
+    if accounts > 0 {
+        tracing::error!(
+            accounts,
+            "the disk still refuses accounts: the next start tells them by their drafts, and those of refused requests \
+             are lost"
+        );
+    }
+    sync(spool).await;
+}
+
 /// Once, beside the runtime.
-pub(crate) async fn sync(spool: Arc<Spool>) {
+async fn sync(spool: Arc<Spool>) {
     match tokio::task::spawn_blocking(move || spool.sync()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::error!(%error, "the usage spool cannot be brought to the disk"),

@@ -63,6 +63,11 @@ impl Epoch {
         format!("{} {} {}", self.memory.id, since.as_millis(), self.through)
     }
 
+    /// The last message that was in the stream when the epoch began.
+    pub(super) fn through(&self) -> u64 {
+        self.through
+    }
+
     /// Whether a message may have been delivered before, whatever the server says.
     pub(super) fn doubts(&self, sequence: u64) -> bool {
         !self.memory.sure || sequence <= self.through

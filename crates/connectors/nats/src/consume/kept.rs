@@ -2,8 +2,9 @@
 //!
 //! One that was sent again may stand in the stream twice: the servers drop it only within the duplicate window. After
 //! that, two ingesters could store both side by side, each finding that the store has no such event. So one that was sent again
-//! waits until nothing is left in the stream that is older by as much as the window: the first has then been stored, or
-//! never was there. As long as ingesters keep up, that is at once. What waits for an [`Epoch`] is told there.
+//! waits until nothing is left to be stored that is older by as much as the window: the first has then been stored, or never
+//! was there. As long as ingesters keep up, that is at once. An event of a request that ended before the window may have
+//! been sent before, too, whether or not its sender says so. What waits for an [`Epoch`] is told there.
 
 use super::epoch::Epoch;
 use signalbox_ports::Delivery;
@@ -29,6 +30,16 @@ impl Kept {
     /// A little less than the window, since clocks and clean-up are not exact.
     pub(super) fn new(window: Duration, hold: Duration) -> Self {
         Self { window: window.mul_f64(0.9), hold, kept: Vec::new(), extended: Instant::now() }
+    }
+
+    /// Whether the servers surely knew an event again when they took it: all of its copies then came within the window. It
+    /// was sent first when its request had ended, by a clock that may be a little ahead.
+    pub(super) fn is_known(&self, ended: Option<SystemTime>, taken_at: SystemTime) -> bool {
+        let Some(ended) = ended else { return true };
+        match taken_at.duration_since(ended) {
+            Ok(ago) => ago < self.window,
+            Err(ahead) => ahead.duration() < self.window / 20,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -135,6 +146,15 @@ mod tests {
         assert_eq!(released(&mut kept, 10_100, Some(9_000)), [] as [u64; 0]);
         assert_eq!(released(&mut kept, 10_100, Some(9_500)), [9]);
         assert_eq!(kept.len(), 0);
+    }
+
+    #[test]
+    fn an_event_is_known_again_when_its_request_ended_within_the_window() {
+        let kept = Kept::new(WINDOW, HOLD);
+        let known = |ended: u64| kept.is_known(Some(at(ended)), at(10_000));
+        assert!(known(10_000) && known(9_500) && known(10_020) && kept.is_known(None, at(0)));
+        assert!(!known(9_400), "a copy may have come before the servers' memory begins");
+        assert!(!known(20_000), "nobody knows when it was sent first");
     }
 
     #[test]

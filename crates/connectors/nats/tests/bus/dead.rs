@@ -4,7 +4,7 @@ use crate::support::{connect, consumer, event, id, jetstream, receive, sequences
 use prost::Message as _;
 use signalbox_api::v1::dead_letter::Reason;
 use signalbox_nats::{NatsDeadLetters, StreamOptions};
-use signalbox_ports::{DeadLetters as _, Letter, Replay, UsageBus as _};
+use signalbox_ports::{Chosen, DeadLetters as _, Letter, UsageBus as _};
 use signalbox_testkit::NatsServer;
 use std::time::{Duration, SystemTime};
 
@@ -73,8 +73,8 @@ async fn what_is_replayed_comes_over_the_bus_marked_and_is_no_letter_any_more() 
         letters.set_aside(letter(sequence, Reason::FutureVersion)).await.unwrap();
     }
     letters.set_aside(letter(301, Reason::Malformed)).await.unwrap();
-    assert_eq!(letters.replay(&Replay::Sequences(vec![2, 301, 7777])).await.unwrap(), 2);
-    assert_eq!(letters.replay(&Replay::Reason(Reason::FutureVersion)).await.unwrap(), 299);
+    assert_eq!(letters.replay(&Chosen::Sequences(vec![2, 301, 7777])).await.unwrap(), 2);
+    assert_eq!(letters.replay(&Chosen::Reason(Reason::FutureVersion)).await.unwrap(), 299);
     assert_eq!(letters.list(None, 0, 100).await.unwrap(), []);
 
     let mut bus = consumer(&nats);
@@ -100,6 +100,6 @@ async fn a_letter_is_replayed_although_the_servers_still_know_its_event() {
     let poison = receive(&mut bus, 1).await;
     letters.set_aside(letter(poison[0].sequence, Reason::UnknownEnum)).await.unwrap();
     bus.acknowledge(&sequences(&poison)).await.unwrap();
-    assert_eq!(letters.replay(&Replay::Reason(Reason::UnknownEnum)).await.unwrap(), 1);
+    assert_eq!(letters.replay(&Chosen::Reason(Reason::UnknownEnum)).await.unwrap(), 1);
     assert_eq!(id(&receive(&mut bus, 1).await[0].payload), "e1");
 }

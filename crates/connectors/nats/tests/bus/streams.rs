@@ -7,7 +7,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
 use futures_util::{StreamExt as _, future::join_all};
 use signalbox_api::v1::dead_letter::Reason;
 use signalbox_nats::{ConsumerOptions, Nats, NatsDeadLetters, NatsOptions, StreamOptions, UsageConsumer};
-use signalbox_ports::{DeadLetters as _, Replay, UsageBus as _};
+use signalbox_ports::{Chosen, DeadLetters as _, UsageBus as _};
 use signalbox_testkit::{NatsServer, eventually};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -140,7 +140,7 @@ async fn a_user_with_the_documented_leave_can_do_everything() {
     bus.acknowledge(&sequences(&received)).await.unwrap();
     let letters = NatsDeadLetters::new(&nats, StreamOptions::default());
     letters.set_aside(crate::dead::letter(1, Reason::Malformed)).await.unwrap();
-    assert_eq!(letters.replay(&Replay::Reason(Reason::Malformed)).await.unwrap(), 1);
+    assert_eq!(letters.replay(&Chosen::Reason(Reason::Malformed)).await.unwrap(), 1);
     assert_eq!(receive(&mut bus, 1).await.len(), 1);
     assert_eq!(timeout(SOON, tail.take(11).count()).await.unwrap(), 11);
     assert!(nats.publish_alert(&StreamOptions::default(), "a1", Vec::new()).await.unwrap());

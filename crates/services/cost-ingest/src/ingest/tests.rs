@@ -7,7 +7,7 @@ use prost::Message;
 use signalbox_api::v1::{UsageEvent, UsageRow, dead_letter::Reason};
 use signalbox_kit::clock::FixedClock;
 use signalbox_ports::{
-    BusAway, Replay,
+    BusAway, Chosen, Letter,
     usage_store::{
         Batch, Counted, Export, Exported, Inserted, Minute, Page, Query, Requests, StoreFailure, Window,
     },
@@ -105,6 +105,7 @@ struct Told {
     waiting: VecDeque<Delivery>,
     acknowledged: Vec<u64>,
     extended: Vec<usize>,
+    left: BTreeSet<u64>,
     unreachable: bool,
 }
 
@@ -152,6 +153,10 @@ impl UsageBus for Bus {
         if told.unreachable { Err(BusAway("gone".to_owned())) } else { Ok(()) }
     }
 
+    async fn leave(&mut self, sequences: &[u64]) {
+        self.told().left.extend(sequences);
+    }
+
     async fn backlog(&mut self) -> Option<u64> {
         Some(self.told().waiting.len() as u64)
     }
@@ -176,7 +181,11 @@ impl DeadLetters for Letters {
         Ok(Vec::new())
     }
 
-    async fn replay(&self, _: &Replay) -> Result<u64, BusAway> {
+    async fn replay(&self, _: &Chosen) -> Result<u64, BusAway> {
+        Ok(0)
+    }
+
+    async fn discard(&self, _: &Chosen) -> Result<u64, BusAway> {
         Ok(0)
     }
 }
@@ -244,7 +253,6 @@ async fn bad_messages_are_set_aside_with_their_reason_and_hold_up_nothing() {
     world.bus.put(4, UsageEvent { schema_version: 9, ..event("e4") }.encode_to_vec(), false);
     world.bus.put(5, UsageEvent { lane: 99, ..event("e5") }.encode_to_vec(), false);
     world.bus.put(6, UsageEvent { end_time: None, ..event("e6") }.encode_to_vec(), false);
-    world.letters.0.lock().unwrap().1 = 3;
     world.work(10, 5).await;
     assert_eq!((world.stored(), world.acknowledged()), (2, (1..=6).collect()));
     let reasons = [
@@ -254,6 +262,25 @@ async fn bad_messages_are_set_aside_with_their_reason_and_hold_up_nothing() {
         (6, Reason::InvalidValue),
     ];
     assert_eq!(world.reasons(), reasons);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_set_aside_stays_on_the_bus_and_holds_up_nothing() {
+    let world = World::default();
+    world.letters.0.lock().unwrap().1 = usize::MAX;
+    for sequence in [1, 3, 5, 7, 9] {
+        world.bus.put(sequence, b"\xff\xff".to_vec(), false);
+        world.bus.put_events([sequence + 1]);
+    }
+    world.work(4, 5).await;
+    assert_eq!((world.stored(), world.acknowledged()), (5, vec![2, 4, 6, 8, 10]));
+    assert_eq!(world.bus.told().left, [1, 3, 5, 7, 9].into());
+    assert!(world.progress.complete_until().is_some());
+    // There is room for letters again, and they come again.
+    world.letters.0.lock().unwrap().1 = 0;
+    [1, 3, 5, 7, 9].map(|sequence| world.bus.put(sequence, b"\xff\xff".to_vec(), true));
+    world.work(10, 5).await;
+    assert_eq!((world.reasons().len(), world.acknowledged()), (5, (1..=10).collect()));
 }
 
 #[tokio::test(start_paused = true)]

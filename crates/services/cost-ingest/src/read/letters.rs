@@ -9,7 +9,7 @@ use signalbox_api::v1::{
     DeadLetter, ListDeadLettersRequest, ListDeadLettersResponse, ReplayDeadLettersRequest,
     ReplayDeadLettersResponse, dead_letter::Reason,
 };
-use signalbox_ports::{Letter, Replay};
+use signalbox_ports::{Chosen, Letter};
 use signalbox_types::Failure;
 
 /// Letters replayed by one call when they are named one by one.
@@ -62,7 +62,7 @@ pub(crate) async fn replay(
         format!("has {} numbers, at most {MOST_NAMED} are allowed", request.sequences.len())
     });
     violations.into_result()?;
-    let which = if by_number { Replay::Sequences(request.sequences) } else { Replay::Reason(reason) };
+    let which = if by_number { Chosen::Sequences(request.sequences) } else { Chosen::Reason(reason) };
     let replayed = dependencies.letters.replay(&which).await.map_err(failure::of_bus)?;
     tracing::info!(replayed, "dead letters were put on the bus again");
     Ok(ReplayDeadLettersResponse { replayed })

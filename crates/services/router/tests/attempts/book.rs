@@ -48,7 +48,7 @@ impl Book {
     }
 
     fn check(&self) -> Result<(), LogFull> {
-        let full = LogFull { used_bytes: 7, max_bytes: 7 };
+        let full = LogFull::Waiting { used_bytes: 7, max_bytes: 7 };
         if self.0.full.load(Ordering::Relaxed) { Err(full) } else { Ok(()) }
     }
 }
