@@ -74,7 +74,7 @@ impl Rates {
             rate.lease_id.clone_from(&lease.lease_id);
             rate.limit = slice.limit.unwrap_or_default();
             match slice.own_part {
-                true => rate.own_until = asked_at + ttl,
+                true => rate.go_alone(asked_at + ttl),
                 false => rate.grant(slice, priority, asked_at, ttl),
             }
         }
@@ -114,7 +114,7 @@ impl Rates {
         tokens: u64,
         now: Instant,
     ) -> Result<RatesTaken, RateLack> {
-        if places.iter().filter_map(|place| self.places.get(*place)).any(|rate| now < rate.own_until) {
+        if places.iter().filter_map(|place| self.places.get(*place)).any(|rate| rate.is_alone(now)) {
             return self.try_own(places, priority, tokens, now).ok_or(RateLack::Own);
         }
         let mut taken = RatesTaken { priority, holds: Vec::with_capacity(places.len()) };

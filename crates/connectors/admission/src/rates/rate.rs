@@ -24,7 +24,7 @@ pub(super) struct Rate {
     pub(super) used_at: Instant,
     pub(super) own: Option<Own>,
     /// Until when this replica's own part counts, for nobody hands out slices.
-    pub(super) own_until: Instant,
+    own_until: Option<Instant>,
 }
 
 impl Rate {
@@ -41,7 +41,7 @@ impl Rate {
             until: now,
             used_at: now,
             own: None,
-            own_until: now,
+            own_until: None,
         }
     }
 
@@ -51,13 +51,22 @@ impl Rate {
         self.places = slice.granted_concurrent_requests;
         self.until = self.until.max(asked_at + ttl);
         self.own = None;
-        self.own_until = asked_at;
+        self.own_until = None;
         let given = RateSlice {
             requests: (self.limit.requests_per_minute > 0).then_some(slice.granted_requests),
             tokens: (self.limit.tokens_per_minute > 0).then_some(slice.granted_tokens),
             concurrent: None,
         };
         self.by_priority.entry(priority).or_default().grant(given, asked_at.into_std(), ttl);
+    }
+
+    /// Nobody hands out slices: this replica's own part counts until then.
+    pub(super) fn go_alone(&mut self, until: Instant) {
+        self.own_until = Some(until);
+    }
+
+    pub(super) fn is_alone(&self, now: Instant) -> bool {
+        self.own_until.is_some_and(|until| now < until)
     }
 
     pub(super) fn try_hold(

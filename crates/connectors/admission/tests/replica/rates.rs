@@ -52,6 +52,21 @@ async fn a_slice_of_a_rate_serves_without_asking_and_what_is_told_to_be_left_fal
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_that_waited_for_a_slice_is_counted_too() {
+    let fake = limited(v1::RateSlice {
+        granted_requests: 2,
+        limit: Some(v1::RateLimit { requests_per_minute: 100, ..Default::default() }),
+        ..Default::default()
+    });
+    fake.world().latency = Duration::from_millis(10);
+    let router = Running::new(&fake, "r1").await;
+    for served in 0..8 {
+        router.replica.reserve(&payer(), tokens(1)).await.unwrap().settle(None, 1);
+        assert_eq!(fake.calls("AcquireLeases"), served / 2 + 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn more_tokens_than_the_slice_has_are_asked_for() {
     let fake = limited(v1::RateSlice {
         granted_tokens: 1_000,
