@@ -69,6 +69,7 @@ fn client(usage: Arc<dyn UsageLog>) -> RouterServiceClient<Hop> {
     let clock = Arc::new(SystemClock);
     let config = Arc::new(ConfigHandle::start(None, Environment::default(), clock.clone()).unwrap());
     let dependencies = Dependencies {
+        cache: None,
         config: config.clone(),
         adapter: hop::local(ProviderServiceServer::new(Adapter::default())),
         vendors: ConfiguredVendors::default(),

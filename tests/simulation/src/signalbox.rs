@@ -101,6 +101,7 @@ fn router(
     let health = SharedHealth::seeded(world.scenario.seed.wrapping_add(caller as u64));
     tokio::spawn(follow_health(adapter.clone(), health.clone()));
     let dependencies = Dependencies {
+        cache: None,
         moderator: None,
         config: config.clone(),
         adapter,

@@ -127,6 +127,7 @@ fn router(
         drills: shared.drills.clone(),
         usual_costs: shared.usual_costs.clone(),
         moderator: Some(Arc::new(HttpModerator::default())),
+        cache: None,
         usage: shared.usage_log(),
         admission: shared.admission.clone(),
         clock: shared.clock.clone(),

@@ -148,6 +148,10 @@ impl Account {
         }
     }
 
+    pub(crate) fn request_id(&self) -> &str {
+        &self.event.request_id
+    }
+
     /// How the candidates were chosen, and about how many tokens the prompt is.
     pub(crate) fn planned(&mut self, decision: v1::Decision, prompt_tokens: u64) {
         self.event.decision = Some(decision);

@@ -9,6 +9,7 @@ pub(crate) use hedge::{Hedges, first_content};
 use crate::{
     account::{Account, Seen},
     admission::Admitted,
+    cache::Keep,
     content::{Content, ErrorTexts},
     drills::Exposure,
     gate::Gate,
@@ -56,6 +57,8 @@ pub(crate) struct Run {
     invalid_retries: u32,
     /// What drills do to it.
     exposure: Exposure,
+    /// What there is to keep its answer by. Dropped with it, it lets those who wait for the answer go on.
+    keep: Option<Box<Keep>>,
     pub(crate) log: RouteLog,
 }
 
@@ -130,6 +133,7 @@ impl Run {
             past_breakers: planned.past_breakers,
             invalid_retries: admitted.max_invalid_retries,
             exposure: Exposure::new(&dependencies.drills),
+            keep: None,
             log: RouteLog::new(account),
         }
     }
@@ -140,6 +144,17 @@ impl Run {
         self.log.found(content.take_findings());
         self.content = Some(content).filter(|content| content.looks_at_answers());
         self
+    }
+
+    /// The same with what there is to keep its answer by.
+    pub(crate) fn keeping(mut self, keep: Option<Box<Keep>>) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Whether its answer may be kept.
+    pub(crate) fn may_be_kept(&self) -> bool {
+        self.keep.is_some()
     }
 
     /// What is to look at the answer.
@@ -315,10 +330,12 @@ impl Run {
             self.record_verdict(true);
         }
         let model = self.candidates.swap_remove(self.attempt.candidate).model;
-        let served = self.log.served(&model, facts, finish_reason);
+        let mut served = self.log.served(&model, facts, finish_reason);
         trace::served(&self.span, &served.route);
         self.exposure.answered(&self.wire.tenant_id, &model, &served.route);
-        (self.wire.request_id, served)
+        let request_id = self.wire.request_id.clone();
+        served.keep = self.keep.map(|keep| (keep, self.wire));
+        (request_id, served)
     }
 
     fn tell_health(&mut self, facts: &v1::CallFacts) {

@@ -135,21 +135,36 @@ impl Purse {
         &self.standing.effect
     }
 
+    /// Whether there may be an answer at all, be it from the cache.
+    pub(crate) fn allows_answers(&self) -> Result<(), Failure> {
+        match self.standing.limit {
+            SpendLimit::Refuse => Err(self.used_up("it pays for nothing more")),
+            SpendLimit::None | SpendLimit::FreeOnly | SpendLimit::CacheOrBatchOnly => Ok(()),
+        }
+    }
+
     /// Whether a vendor may be called at all.
     pub(crate) fn allows_calls(&self) -> Result<(), Failure> {
-        let rest = match self.standing.limit {
-            SpendLimit::None | SpendLimit::FreeOnly => return Ok(()),
-            SpendLimit::CacheOrBatchOnly => {
-                "it pays for cached answers and the batch lane only, and neither is built yet"
-            }
-            SpendLimit::Refuse => "it pays for nothing more",
-        };
+        match self.standing.limit {
+            SpendLimit::CacheOrBatchOnly => Err(self.used_up(
+                "it pays for answers that were given before and for the batch lane only, and there is no such answer",
+            )),
+            _ => self.allows_answers(),
+        }
+    }
+
+    /// Whether no call may cost anything, however little.
+    pub(crate) fn pays_nothing(&self) -> bool {
+        self.standing.limit != SpendLimit::None
+    }
+
+    fn used_up(&self, rest: &str) -> Failure {
         let budget = match &*self.standing.effect.threshold {
             "" => "the budget is used up".to_owned(),
             threshold => format!("the budget has reached `{threshold}`"),
         };
         let message = format!("{budget}: {rest}; raise its limit, or wait for its next period");
-        Err(self.named(Failure::new(ErrorReason::BudgetExhausted, message)))
+        self.named(Failure::new(ErrorReason::BudgetExhausted, message))
     }
 
     /// Plans a request that somebody pays for; without a purse, any plan will do.
@@ -214,7 +229,10 @@ impl Purse {
         if effect.threshold.is_empty() {
             effect.threshold.clone_from(&self.standing.effect.threshold);
         }
-        if self.standing.limit == SpendLimit::FreeOnly {
+        if self.standing.limit == SpendLimit::CacheOrBatchOnly {
+            // Only what costs nothing comes here.
+            effect.set_outcome(Outcome::CacheOrBatchOnly);
+        } else if self.standing.limit == SpendLimit::FreeOnly {
             metrics::thrift("free_only");
             effect.set_outcome(Outcome::FreeOnly);
         } else if thrift {

@@ -78,6 +78,11 @@ impl Content {
         self.policy.looks_at(Place::Output)
     }
 
+    /// Whether anything was found until now.
+    pub(crate) fn has_found(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
     /// What was found, for the record of the request's way.
     pub(crate) fn take_findings(&mut self) -> Vec<v1::ContentFinding> {
         std::mem::take(&mut self.findings)

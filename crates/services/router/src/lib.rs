@@ -4,6 +4,7 @@ mod account;
 mod admission;
 mod attempts;
 mod budget;
+mod cache;
 mod caller;
 mod catalog_pages;
 mod content;
@@ -24,6 +25,7 @@ mod stream;
 mod trace;
 mod vendors;
 
+pub use cache::{Cache, CacheOptions};
 pub use drills::SharedDrills;
 pub use follow::follow_health;
 pub use health::SharedHealth;

@@ -279,7 +279,7 @@ fn kind<'a>(request: &'a GenerateRequest, requested: &'a str) -> &'a str {
 }
 
 /// What the request asked for, as `Decision.requested` tells it.
-fn requested(admitted: &Admitted) -> String {
+pub(crate) fn requested(admitted: &Admitted) -> String {
     let request = &admitted.request;
     match &request.model {
         ModelSelector::Alias(name) => format!("alias:{name}"),

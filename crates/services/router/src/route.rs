@@ -1,11 +1,14 @@
 //! What a request's caller is told of its way: the `route` of an answer, or the `RouteFailure` of a failed request.
 
-use crate::account::{Account, Seen};
+use crate::{
+    account::{Account, Seen},
+    cache::{Answered, Keep},
+};
 use signalbox_api::{status, v1};
 use signalbox_ports::{RatesLeft, Short};
 use signalbox_types::{DrillFault, Failure, ModelRef, Money};
 use tonic::Status;
-use v1::attempt::Cause;
+use v1::{attempt::Cause, usage_attempt::Kind};
 
 /// Gathers a request's way as attempts come in. Both the caller and the usage log are told of it at the end.
 pub(crate) struct RouteLog {
@@ -18,6 +21,17 @@ pub(crate) struct Served {
     pub(crate) usage: v1::TokenUsage,
     pub(crate) cost: v1::Cost,
     pub(crate) route: v1::Route,
+    /// What there is to keep it by.
+    pub(crate) keep: Option<(Box<Keep>, v1::GenerateRequest)>,
+}
+
+impl Served {
+    /// Keeps the answer, where that may be of use.
+    pub(crate) fn keep(&mut self, answered: impl FnOnce() -> Answered) {
+        if let Some((keep, request)) = self.keep.take() {
+            keep.store(request, answered(), self);
+        }
+    }
 }
 
 impl RouteLog {
@@ -107,9 +121,9 @@ impl RouteLog {
             time_to_first_token: event.time_to_first_token,
             total_cost: event.cost,
             budget: event.budget,
-            ..Default::default()
+            cache: event.cache,
         };
-        Served { usage, cost, route }
+        Served { usage, cost, route, keep: None }
     }
 
     /// The request failed: what the caller is told.
@@ -130,6 +144,8 @@ impl RouteLog {
     }
 }
 
+/// Those made to answer; what the cache asks of models is in the account alone.
 fn attempts(accounted: Vec<v1::UsageAttempt>) -> Vec<v1::Attempt> {
-    accounted.into_iter().filter_map(|attempt| attempt.attempt).collect()
+    let to_answer = accounted.into_iter().filter(|attempt| attempt.kind() == Kind::Answer);
+    to_answer.filter_map(|attempt| attempt.attempt).collect()
 }

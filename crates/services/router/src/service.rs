@@ -6,6 +6,7 @@ use crate::{
     admission,
     attempts::{Call, Hedges, Run, first_content},
     budget::Purse,
+    cache::{self, Answered, Asker, Cache, Hit, Met, Replay},
     caller::Caller,
     catalog_pages,
     content::{self, Content, Withheld},
@@ -16,6 +17,7 @@ use crate::{
     stream::{AnswerStream, Begun, is_news_of_usage},
     vendors::ConfiguredVendors,
 };
+use futures_util::future::Either;
 use signalbox_api::{
     status::{self, grpc_timeout, to_status},
     v1::{
@@ -49,6 +51,8 @@ pub struct Dependencies {
     pub usual_costs: UsualCosts,
     /// The way to moderation endpoints, where there is one.
     pub moderator: Option<Arc<dyn Moderator>>,
+    /// Answers that were given before, where they are kept.
+    pub cache: Option<Cache>,
     /// Where every request is accounted for.
     pub usage: Arc<dyn UsageLog>,
     /// What budgets and rates allow; [`signalbox_ports::Unlimited`] without any.
@@ -81,7 +85,7 @@ impl Router {
         stream: bool,
         started: Instant,
         span: &Span,
-    ) -> Result<Run, Status> {
+    ) -> Result<Way, Status> {
         let catalog = self.dependencies.config.catalog();
         caller.spends_as(&mut wire.tenant_id)?;
         let mut admitted = admission::admit(wire, caller.key_id(), grpc_timeout, &catalog, started)
@@ -99,6 +103,20 @@ impl Router {
             Ok(content) => content,
             Err(status) => return Err(account.refuse(status)),
         };
+        let asker = Asker {
+            is_sensitive: content.as_ref().is_some_and(|content| content.has_found()),
+            pays_nothing: purse.as_ref().is_some_and(|purse| purse.pays_nothing()),
+        };
+        let mut keep = match cache::look(&self.dependencies, &catalog, &admitted, asker, &mut account).await {
+            Met::Miss(keep) => keep,
+            Met::Hit(answer) => {
+                let hit = Hit::admit(&self.dependencies, purse.as_deref(), content, *answer, account);
+                return hit.await.map(|hit| Way::Known(Box::new(hit)));
+            }
+        };
+        if let Some(Err(failure)) = purse.as_ref().map(|purse| purse.allows_calls()) {
+            return Err(account.refuse(to_status(&failure)));
+        }
         let planned = Purse::plan_for(purse, &self.dependencies, &catalog, &mut admitted, &mut account).await;
         let planned = match planned {
             Ok(planned) => planned,
@@ -107,9 +125,10 @@ impl Router {
                 return Err(account.refuse(refused.into_status(&admitted.request.request_id)));
             }
         };
+        keep.iter_mut().for_each(|keep| keep.planned(&planned));
         let hedges = stream.then_some(&self.hedges);
         let run = Run::new(&self.dependencies, &catalog, admitted, planned, account, span.clone(), hedges);
-        Ok(run.under(content))
+        Ok(Way::Asked(Box::new(run.under(content).keeping(keep))))
     }
 
     async fn answer(&self, mut run: Run) -> Result<v1::GenerateResponse, Status> {
@@ -146,6 +165,14 @@ impl Router {
             }
         }
     }
+}
+
+/// Where an answer comes from.
+enum Way {
+    /// Vendors are asked for it.
+    Asked(Box<Run>),
+    /// It was given before.
+    Known(Box<Hit>),
 }
 
 /// The adapter gives up a silent vendor by itself, and counts that; one that says nothing for this much longer is given
@@ -194,7 +221,13 @@ async fn release(run: &mut Run, answer: &mut v1::InvokeModelResponse) -> Result<
 }
 
 fn whole_answer(run: Run, answer: v1::InvokeModelResponse) -> v1::GenerateResponse {
-    let (request_id, served) = run.served(answer.facts.unwrap_or_default(), answer.finish_reason);
+    let finish_reason = answer.finish_reason();
+    let (request_id, mut served) = run.served(answer.facts.unwrap_or_default(), answer.finish_reason);
+    served.keep(|| Answered {
+        content: answer.content.clone(),
+        finish_reason,
+        vendor_finish_reason: answer.vendor_finish_reason.clone(),
+    });
     v1::GenerateResponse {
         request_id,
         content: answer.content,
@@ -208,7 +241,7 @@ fn whole_answer(run: Run, answer: v1::InvokeModelResponse) -> v1::GenerateRespon
 
 #[tonic::async_trait]
 impl RouterService for Router {
-    type StreamGenerateStream = AnswerStream;
+    type StreamGenerateStream = Either<AnswerStream, Replay>;
 
     async fn generate(
         &self,
@@ -221,9 +254,14 @@ impl RouterService for Router {
         let asked = (Caller::of(&request), request.into_inner());
         let mut rates = RatesLeft::default();
         let answer = match self.begin(asked, timeout, false, started, &span).await {
-            Ok(run) => {
+            Ok(Way::Asked(run)) => {
                 rates = run.rates();
-                self.answer(run).await
+                self.answer(*run).await
+            }
+            Ok(Way::Known(hit)) => {
+                rates = hit.rates;
+                hit.trace(&span);
+                Ok(hit.whole())
             }
             Err(status) => Err(status),
         };
@@ -234,7 +272,7 @@ impl RouterService for Router {
     async fn stream_generate(
         &self,
         request: Request<v1::StreamGenerateRequest>,
-    ) -> Result<Response<AnswerStream>, Status> {
+    ) -> Result<Response<Self::StreamGenerateStream>, Status> {
         let started = Instant::now();
         let timer = RequestTimer::start("StreamGenerate", started);
         let span = Span::server("signalbox.v1.RouterService/StreamGenerate", request.metadata().as_ref());
@@ -242,13 +280,17 @@ impl RouterService for Router {
         let caller = Caller::of(&request);
         let request = request.into_inner().request.unwrap_or_default();
         let committed = match self.begin((caller, request), timeout, true, started, &span).await {
-            Ok(run) => self.commit(run).await,
+            Ok(Way::Asked(run)) => self.commit(*run).await,
+            Ok(Way::Known(hit)) => {
+                hit.trace(&span);
+                return Ok(rates::with(hit.rates, Either::Right(hit.replay(timer, span))));
+            }
             Err(status) => Err(status),
         };
         match committed {
             Ok((begun, run)) => {
                 let rates = run.rates();
-                Ok(rates::with(rates, AnswerStream::new(begun, run, timer, span)))
+                Ok(rates::with(rates, Either::Left(AnswerStream::new(begun, run, timer, span))))
             }
             Err(status) => {
                 close(Some(&status), timer, &span);

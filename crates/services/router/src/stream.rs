@@ -1,6 +1,13 @@
 //! A committed answer on its way to the client.
 
-use crate::{account::Seen, attempts::Run, content::StreamContent, gate::StreamGate, metrics::RequestTimer};
+use crate::{
+    account::Seen,
+    attempts::Run,
+    cache::{Answered, Gathered},
+    content::StreamContent,
+    gate::StreamGate,
+    metrics::RequestTimer,
+};
 use futures_util::Stream;
 use signalbox_api::{
     status::{self, from_status},
@@ -35,6 +42,8 @@ pub struct AnswerStream {
     events: Option<Streaming<v1::StreamInvokeModelResponse>>,
     /// Only where the tenant has a policy that looks at answers.
     content: Option<Box<StreamContent>>,
+    /// What has passed of an answer that is to be kept.
+    gathered: Option<Gathered>,
     /// Gone once the end has been told.
     open: Option<Open>,
 }
@@ -58,9 +67,10 @@ impl AnswerStream {
         let gate = run.gate().cloned().map(StreamGate::new);
         let content = run.take_content();
         let content = content.map(|content| Box::new(StreamContent::new(content, run.gate().cloned())));
+        let gathered = run.may_be_kept().then(Gathered::new);
         let open = Some(Open { run, gate, timer, span });
         let Begun { first, events, seen } = begun;
-        Self { first: Some(first), seen, events: Some(events), content, open }
+        Self { first: Some(first), seen, events: Some(events), content, gathered, open }
     }
 
     /// Lets the gate see an event as the vendor sent it.
@@ -82,7 +92,8 @@ impl AnswerStream {
             CallEvent::UsageSoFar(_) | CallEvent::WithheldTokens(_) => return None,
             CallEvent::Done(done) => {
                 let findings = self.findings();
-                return self.open.take().map(|open| open.end(done, findings).map(Event::Done));
+                let content = self.gathered.take().and_then(Gathered::whole);
+                return self.open.take().map(|open| open.end(done, findings, content).map(Event::Done));
             }
         })
     }
@@ -157,11 +168,12 @@ impl Open {
         mut self,
         done: v1::InvokeDone,
         findings: Vec<v1::ContentFinding>,
+        content: Option<Vec<v1::Part>>,
     ) -> Result<v1::StreamDone, Status> {
         self.run.log.found(findings);
         let finish = done.finish_reason();
         match self.gate.take().map_or(Ok(()), |gate| gate.check(finish)) {
-            Ok(()) => Ok(self.done(done)),
+            Ok(()) => Ok(self.done(done, content)),
             Err(failure) => {
                 self.span.fail(failure.reason.name());
                 let told = self.run.invalid(failure, finish, done.facts.unwrap_or_default());
@@ -172,8 +184,13 @@ impl Open {
         }
     }
 
-    fn done(self, done: v1::InvokeDone) -> v1::StreamDone {
-        let (request_id, served) = self.run.served(done.facts.unwrap_or_default(), done.finish_reason);
+    fn done(self, done: v1::InvokeDone, content: Option<Vec<v1::Part>>) -> v1::StreamDone {
+        let finish_reason = done.finish_reason();
+        let (request_id, mut served) = self.run.served(done.facts.unwrap_or_default(), done.finish_reason);
+        if let Some(content) = content {
+            let vendor_finish_reason = done.vendor_finish_reason.clone();
+            served.keep(|| Answered { content, finish_reason, vendor_finish_reason });
+        }
         self.timer.answered();
         self.span.end();
         v1::StreamDone {
@@ -220,6 +237,9 @@ impl Stream for AnswerStream {
                 Err(stop) => return Poll::Ready(this.stop(stop)),
             };
             if let Some(event) = event.and_then(|event| this.translate(event)) {
+                if let (Some(gathered), Ok(event)) = (&mut this.gathered, &event) {
+                    gathered.take(event);
+                }
                 return Poll::Ready(Some(
                     event.map(|event| v1::StreamGenerateResponse { event: Some(event) }),
                 ));

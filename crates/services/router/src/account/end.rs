@@ -85,6 +85,35 @@ impl Account {
         self.close(Outcome::Succeeded, "")
     }
 
+    /// How it met the cache, and the model calls that this took.
+    pub(crate) fn met_cache(&mut self, effect: v1::CacheEffect, attempts: Vec<v1::UsageAttempt>) {
+        self.event.cache = Some(effect);
+        self.event.attempts.extend(attempts);
+    }
+
+    /// The request was answered from the cache: all that is known of it. It costs nothing but what the cache asked of models.
+    pub(crate) fn cached(mut self, answer: &v1::CachedAnswer) -> Box<v1::UsageEvent> {
+        let elapsed = self.elapsed();
+        let is_of_a_stream = self.is_of_a_stream();
+        let v1::UsageEvent { cache, attempts, charges, route_reason, simulated, .. } = &mut *self.event;
+        let effect = cache.get_or_insert_default();
+        effect.saved.clone_from(&answer.cost);
+        effect.saved_usage = answer.usage;
+        let latency = answer.latency.and_then(convert::duration_from_proto).unwrap_or_default();
+        effect.saved_latency = Some(convert::duration_to_proto(latency.saturating_sub(elapsed)));
+        hit_reason(effect.outcome()).clone_into(route_reason);
+        if attempts.is_empty() {
+            charges.clear();
+            *simulated = answer.simulated;
+        }
+        self.event.vendor.clone_from(&answer.vendor);
+        self.event.model.clone_from(&answer.model);
+        self.event.served_model.clone_from(&answer.served_model);
+        self.event.finish_reason = answer.finish_reason;
+        self.event.time_to_first_token = is_of_a_stream.then(|| convert::duration_to_proto(elapsed));
+        self.succeed()
+    }
+
     /// The request failed: all that is known of it.
     pub(crate) fn give_up(mut self, reason: ErrorReason) -> Box<v1::UsageEvent> {
         self.close(Outcome::Failed, reason.name())
@@ -171,6 +200,17 @@ fn take_over(ended: &mut v1::UsageAttempt, told: v1::CallFailure) {
 
 fn unknown() -> Option<v1::Cost> {
     Some(v1::Cost { unknown: true, ..Default::default() })
+}
+
+/// Why an answer of the cache was given, in words.
+fn hit_reason(outcome: v1::cache_effect::Outcome) -> &'static str {
+    use v1::cache_effect::Outcome;
+    match outcome {
+        Outcome::NormalizedHit => "normalized hit",
+        Outcome::SemanticHit => "semantic hit",
+        Outcome::Coalesced => "answer of an identical request",
+        Outcome::ExactHit | Outcome::Unspecified | Outcome::Miss | Outcome::Bypass => "exact hit",
+    }
 }
 
 /// Why a call was made, in words.

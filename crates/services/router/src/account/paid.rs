@@ -7,11 +7,11 @@ use signalbox_ports::{Payer, RatesLeft, Short};
 use signalbox_types::{Failure, Money};
 
 impl Account {
-    /// What budgets say of a request for which nothing was taken yet; it is refused where they allow no call.
+    /// What budgets say of a request for which nothing was taken yet; it is refused where they allow no answer.
     pub(crate) fn looked_into(&mut self, purse: Option<&Purse>) -> Result<(), Failure> {
         let Some(purse) = purse else { return Ok(()) };
         self.event.budget = Some(purse.effect().clone());
-        purse.allows_calls()
+        purse.allows_answers()
     }
 
     /// Who pays.

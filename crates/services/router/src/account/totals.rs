@@ -13,7 +13,10 @@ impl Account {
                 add_cost(&mut cost, its);
             }
         }
-        self.event.simulated = is_simulated(&self.event.attempts);
+        // Without a call it is as the answer is that was given.
+        if !self.event.attempts.is_empty() {
+            self.event.simulated = self.event.attempts.iter().all(|attempt| attempt.simulated);
+        }
         self.event.usage = Some(usage);
         self.event.cost = Some(cost);
     }
@@ -56,11 +59,6 @@ fn add_cost(total: &mut Cost, cost: &Cost) {
     if !cost.price_version.is_empty() {
         total.price_version.clone_from(&cost.price_version);
     }
-}
-
-/// Nobody will send a bill for any of them.
-fn is_simulated(attempts: &[UsageAttempt]) -> bool {
-    !attempts.is_empty() && attempts.iter().all(|attempt| attempt.simulated)
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ fn dependencies(config: &str) -> Dependencies {
     let config = ConfigHandle::start(Some(file.path().to_owned()), Environment::default(), clock.clone());
     let config = Arc::new(config.unwrap());
     Dependencies {
+        cache: None,
         moderator: None,
         drills: SharedDrills::new(config.clone(), clock.clone()),
         config,

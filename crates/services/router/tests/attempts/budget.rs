@@ -163,7 +163,7 @@ async fn thresholds_leave_tiers_free_models_or_nothing_and_the_answer_says_which
     assert_eq!(&*route.vendor, "ollama", "the tier economy has a free one");
 
     for (limit, told) in
-        [(SpendLimit::CacheOrBatchOnly, "neither is built yet"), (SpendLimit::Refuse, "nothing more")]
+        [(SpendLimit::CacheOrBatchOnly, "there is no such answer"), (SpendLimit::Refuse, "nothing more")]
     {
         at("monthly 100%", limit, &[]);
         let failure = from_status(&world.ask(short("own")).await.unwrap_err());

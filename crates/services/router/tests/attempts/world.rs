@@ -1,9 +1,10 @@
 //! A router over the adapter.
 
-use crate::{adapter::Adapter, book::Book};
+use crate::{adapter::Adapter, book::Book, shelf::Shelf};
 use signalbox_api::v1::{
-    self, provider_service_server::ProviderServiceServer, router_service_client::RouterServiceClient,
-    router_service_server::RouterServiceServer, stream_generate_response::Event,
+    self, cache_service_server::CacheServiceServer, provider_service_server::ProviderServiceServer,
+    router_service_client::RouterServiceClient, router_service_server::RouterServiceServer,
+    stream_generate_response::Event,
 };
 use signalbox_kit::{
     FixedClock, Hop,
@@ -11,7 +12,9 @@ use signalbox_kit::{
     hop,
 };
 use signalbox_ports::{Admission, Identity, Unlimited};
-use signalbox_router::{Dependencies, Router, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
+use signalbox_router::{
+    Cache, CacheOptions, Dependencies, Router, SharedDrills, SharedHealth, SharedHolds, UsualCosts,
+};
 use std::{
     io::Write as _,
     sync::Arc,
@@ -59,6 +62,16 @@ impl World {
 
     /// One whose requests must be admitted.
     pub(crate) fn admitting(admission: impl Admission + 'static) -> Self {
+        Self::of(admission, None)
+    }
+
+    /// One that keeps answers.
+    pub(crate) fn keeping(admission: impl Admission + 'static, shelf: &Shelf) -> Self {
+        let hop = hop::local(CacheServiceServer::new(shelf.clone()));
+        Self::of(admission, Some(Cache::new(hop, CacheOptions::default(), LIMIT)))
+    }
+
+    fn of(admission: impl Admission + 'static, cache: Option<Cache>) -> Self {
         let mut file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
         file.write_all(CONFIG.as_bytes()).unwrap();
         let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH + DAY));
@@ -74,6 +87,7 @@ impl World {
             health: SharedHealth::default(),
             drills: SharedDrills::new(config, clock.clone()),
             usual_costs: UsualCosts::default(),
+            cache,
             usage: Arc::new(book.clone()),
             admission: Arc::new(admission),
             clock,

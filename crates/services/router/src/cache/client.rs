@@ -1,0 +1,180 @@
+//! Calls of the cache, each with its time.
+
+use super::metrics::LookupTimer;
+use signalbox_api::{
+    convert::duration_to_proto,
+    v1::{self, cache_service_client::CacheServiceClient},
+};
+use signalbox_kit::Hop;
+use std::{fmt, sync::Arc, time::Duration};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Instant, timeout},
+};
+use tonic::Request;
+
+/// How long the cache gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheOptions {
+    /// For a lookup of exact matches.
+    pub exact_budget: Duration,
+    /// For a lookup with matching by meaning.
+    pub semantic_budget: Duration,
+    /// Whether identical requests wait for one answer.
+    pub single_flight: bool,
+    /// The longest wait for an identical request; never more than half of a request's own time.
+    pub longest_wait: Duration,
+    /// The longest single wait: a cache that stands still holds nobody up for longer.
+    pub wait_slice: Duration,
+    /// For keeping an answer, which nobody waits for.
+    pub store_budget: Duration,
+    /// Answers on their way to the cache at the same time; further ones are not kept.
+    pub most_stores: usize,
+}
+
+impl Default for CacheOptions {
+    fn default() -> Self {
+        Self {
+            exact_budget: Duration::from_millis(5),
+            semantic_budget: Duration::from_millis(25),
+            single_flight: true,
+            longest_wait: Duration::from_secs(10),
+            wait_slice: Duration::from_millis(500),
+            store_budget: Duration::from_secs(5),
+            most_stores: 64,
+        }
+    }
+}
+
+/// The way to the cache. Clones share it.
+#[derive(Clone)]
+pub struct Cache(Arc<Inner>);
+
+struct Inner {
+    client: CacheServiceClient<Hop>,
+    options: CacheOptions,
+    stores: Arc<Semaphore>,
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
+/// The cache did not answer: a miss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Silent {
+    /// In time.
+    Late,
+    /// At all.
+    Away,
+}
+
+impl Silent {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Late => "timeout",
+            Self::Away => "unavailable",
+        }
+    }
+}
+
+impl Cache {
+    /// Over a hop, with messages of up to `max_message_bytes`.
+    pub fn new(hop: Hop, options: CacheOptions, max_message_bytes: usize) -> Self {
+        let client = CacheServiceClient::new(hop)
+            .max_decoding_message_size(max_message_bytes)
+            .max_encoding_message_size(max_message_bytes);
+        let stores = Arc::new(Semaphore::new(options.most_stores));
+        Self(Arc::new(Inner { client, options, stores }))
+    }
+
+    /// Looks for an answer within a budget, and where an identical request is under way waits for its answer, up to
+    /// `wait` in all.
+    pub(super) async fn lookup(
+        &self,
+        mut asked: v1::LookupRequest,
+        by_meaning: bool,
+        wait: Duration,
+    ) -> Result<v1::LookupResponse, Silent> {
+        let options = &self.0.options;
+        let budget = if by_meaning { options.semantic_budget } else { options.exact_budget };
+        let wait = if options.single_flight { wait.min(options.longest_wait) } else { Duration::ZERO };
+        let timer = LookupTimer::start();
+        let found = self.look_once(&asked, budget).await;
+        timer.ended();
+        let mut found = found?;
+        let until = Instant::now() + wait;
+        while found.under_way {
+            let slice = until.saturating_duration_since(Instant::now()).min(options.wait_slice);
+            if slice.is_zero() {
+                break;
+            }
+            asked.wait = Some(duration_to_proto(slice));
+            // Whoever waits in vain goes on with what was found before.
+            let Ok(again) = self.look_once(&asked, slice + budget).await else { break };
+            let attempts = std::mem::take(&mut found.attempts);
+            found = v1::LookupResponse { attempts: [attempts, again.attempts].concat(), ..again };
+        }
+        Ok(found)
+    }
+
+    async fn look_once(
+        &self,
+        asked: &v1::LookupRequest,
+        budget: Duration,
+    ) -> Result<v1::LookupResponse, Silent> {
+        let mut request = Request::new(asked.clone());
+        request.set_timeout(budget);
+        let mut client = self.0.client.clone();
+        match timeout(budget, client.lookup(request)).await {
+            Err(_) => Err(Silent::Late),
+            Ok(Err(status)) if status.code() == tonic::Code::DeadlineExceeded => Err(Silent::Late),
+            Ok(Err(status)) => {
+                tracing::debug!(%status, "the cache cannot be asked");
+                Err(Silent::Away)
+            }
+            Ok(Ok(found)) => Ok(found.into_inner()),
+        }
+    }
+
+    /// A place among the answers on their way to the cache, where there is one.
+    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.stores.clone().try_acquire_owned().ok()
+    }
+
+    /// Keeps an answer.
+    pub(super) async fn store(&self, kept: v1::StoreRequest) -> Result<v1::StoreResponse, Silent> {
+        let budget = self.0.options.store_budget;
+        let mut request = Request::new(kept);
+        request.set_timeout(budget);
+        let mut client = self.0.client.clone();
+        match timeout(budget, client.store(request)).await {
+            Err(_) => Err(Silent::Late),
+            Ok(Err(status)) => {
+                tracing::debug!(%status, "the cache does not keep an answer");
+                Err(Silent::Away)
+            }
+            Ok(Ok(stored)) => Ok(stored.into_inner()),
+        }
+    }
+
+    /// Holds on to a flight: until when, or that another has taken over.
+    pub(super) async fn renew(&self, lookup_token: String) -> Result<v1::RenewFlightResponse, Silent> {
+        let mut client = self.0.client.clone();
+        let renewed = client.renew_flight(v1::RenewFlightRequest { lookup_token });
+        match timeout(self.0.options.wait_slice, renewed).await {
+            Err(_) => Err(Silent::Late),
+            Ok(renewed) => renewed.map(tonic::Response::into_inner).map_err(|_| Silent::Away),
+        }
+    }
+
+    /// Gives up a flight, so that one of those who wait takes over.
+    pub(super) async fn release(&self, lookup_token: String) {
+        let mut client = self.0.client.clone();
+        let released = client.release_flight(v1::ReleaseFlightRequest { lookup_token });
+        // Should it get lost, the flight ends by itself.
+        let _lost = timeout(self.0.options.wait_slice, released).await;
+    }
+}

@@ -1,0 +1,122 @@
+//! Looking for an answer before a request is planned.
+
+use super::{context::Asked, keep::Keep, metrics};
+use crate::{account::Account, admission::Admitted, service::Dependencies};
+use signalbox_api::{
+    convert::{self, duration_from_proto},
+    v1::{self, cache_effect::Outcome},
+};
+use signalbox_caching::{Facts, Reason, Semantic, eligibility::barred};
+use signalbox_kit::catalog::Catalog;
+use signalbox_pricing::Day;
+use signalbox_types::{CachePolicy, ModelRef};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What is known of a request that looks for an answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asker {
+    /// A content policy found something in it.
+    pub(crate) is_sensitive: bool,
+    /// Its budget pays for no model call, also none that a lookup by meaning makes.
+    pub(crate) pays_nothing: bool,
+}
+
+/// How a request met the cache.
+pub(crate) enum Met {
+    /// It was answered before.
+    Hit(Box<v1::CachedAnswer>),
+    /// It must be planned; what there is goes along with it.
+    Miss(Option<Box<Keep>>),
+}
+
+/// Looks for an answer to a request. Its account is told how it met the cache, unless there is none.
+pub(crate) async fn look(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    admitted: &Admitted,
+    asker: Asker,
+    account: &mut Account,
+) -> Met {
+    let Some(cache) = &dependencies.cache else { return Met::Miss(None) };
+    let request = &admitted.request;
+    let day = Day::of(dependencies.clock.now());
+    // A name that leads nowhere is refused when the request is planned.
+    let targets = catalog.resolve(&request.model, &request.task_type, &request.tenant_id, day);
+    let Ok(targets) = targets else { return Met::Miss(None) };
+    let policy = catalog.cache_policy(&request.tenant_id, &request.task_type);
+    let facts = Facts { is_sensitive: asker.is_sensitive };
+    let is_off = request.cache == CachePolicy::Bypass;
+    let reason = if is_off { Some(Reason::Mode) } else { barred(request, policy, facts) };
+    if let Some(reason) = reason {
+        account.met_cache(bypass(reason), Vec::new());
+        return Met::Miss(None);
+    }
+    let mut keep = Keep::new(cache.clone(), Asked::of(catalog, admitted, targets));
+    if request.cache == CachePolicy::Refresh {
+        account.met_cache(bypass(Reason::Mode), Vec::new());
+        return Met::Miss(Some(Box::new(keep)));
+    }
+    let mut wire = convert::generate_request_to_proto(request.clone());
+    if asker.pays_nothing {
+        wire.set_cache_mode(v1::CacheMode::ExactOnly);
+    }
+    let is_narrowed = asker.pays_nothing || request.cache == CachePolicy::ExactOnly;
+    let by_meaning = !is_narrowed && policy.semantic != Semantic::Off;
+    let lookup = v1::LookupRequest { request: Some(wire), context: Some(keep.context().clone()), wait: None };
+    let left = admitted.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    let found = match cache.lookup(lookup, by_meaning, left.map_or(Duration::MAX, |left| left / 2)).await {
+        Ok(found) => found,
+        Err(silent) => {
+            metrics::silent(silent.name());
+            account.met_cache(miss(silent.name()), Vec::new());
+            return Met::Miss(Some(Box::new(keep)));
+        }
+    };
+    let effect = found.effect.unwrap_or_default();
+    if let Some(answer) = found.answer {
+        if fits(dependencies, catalog, admitted, &answer) {
+            metrics::met(effect.outcome());
+            account.met_cache(effect, found.attempts);
+            return Met::Hit(Box::new(answer));
+        }
+        metrics::unfit();
+        metrics::met(Outcome::Miss);
+        account.met_cache(miss("unfit"), found.attempts);
+    } else {
+        metrics::met(effect.outcome());
+        keep.looked(found.lookup_token, found.flight_ttl.and_then(duration_from_proto));
+        account.met_cache(effect, found.attempts);
+    }
+    Met::Miss(Some(Box::new(keep)))
+}
+
+/// Whether an answer may be given that was right when it was stored.
+fn fits(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    admitted: &Admitted,
+    answer: &v1::CachedAnswer,
+) -> bool {
+    if answer.simulated && !dependencies.vendors.simulated(&answer.vendor) {
+        return false;
+    }
+    let model = ModelRef::new(answer.vendor.as_str(), answer.model.as_str());
+    let labels = catalog.model(&model).map(|known| &*known.labels).unwrap_or_default();
+    let tenant = catalog.tenant(&admitted.request.tenant_id);
+    let may_use = [tenant.access(), admitted.budget.rules.access()];
+    may_use.iter().all(|access| access.exclusion(&model, labels).is_none())
+}
+
+fn bypass(reason: Reason) -> v1::CacheEffect {
+    metrics::met(Outcome::Bypass);
+    effect(Outcome::Bypass, reason.name())
+}
+
+fn miss(reason: &str) -> v1::CacheEffect {
+    effect(Outcome::Miss, reason)
+}
+
+fn effect(outcome: Outcome, reason: &str) -> v1::CacheEffect {
+    v1::CacheEffect { outcome: outcome.into(), reason: reason.to_owned(), ..Default::default() }
+}
