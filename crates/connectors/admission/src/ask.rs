@@ -93,7 +93,7 @@ impl Inner {
 
     async fn answer(&self, desk: &Arc<Desk>, payer: &Payer, ask: Ask) -> Result<(), Unmet> {
         let answer = match ask.news {
-            true => self.hear_of(desk).await,
+            true => self.hear_of(desk, payer).await,
             false => self.acquire(desk, payer, ask).await,
         };
         if let Err(Refused::No(failure)) = &answer {
@@ -122,15 +122,18 @@ impl Inner {
             if is_exhausted(&answer) {
                 desk.lock().falls(payer).hopeless_until = Some(Instant::now() + HOPELESS);
                 // What is planned next must know how the budgets stand.
-                self.hear_of(desk).await?;
+                self.hear_of(desk, payer).await?;
             }
         }
         answer
     }
 
     /// How the budgets stand that are leased from.
-    async fn hear_of(&self, desk: &Arc<Desk>) -> Result<(), Refused> {
+    async fn hear_of(&self, desk: &Arc<Desk>, payer: &Payer) -> Result<(), Refused> {
         let ids = desk.lock().leases();
+        if ids.is_empty() {
+            return self.grant(desk, payer, Need::default()).await;
+        }
         upkeep::renew_batch(self, vec![(desk.clone(), ids)]).await
     }
 

@@ -8,6 +8,8 @@ use tokio::time::Instant;
 
 /// What is free is asked for anew when it is little and was heard of so long ago.
 const NEWS_OF_LITTLE: Duration = Duration::from_secs(1);
+/// So many slices are little: a request that is refused for want of money should need no more than that.
+const LITTLE: i64 = 10;
 
 /// A budget, as last heard of.
 #[derive(Debug, Clone)]
@@ -41,7 +43,8 @@ impl BudgetView {
 
     /// Whether little was left when it was last heard of, and there may be more by now.
     pub(crate) fn may_have_more(&self, slice: i64, now: Instant) -> bool {
-        self.free < slice && now.saturating_duration_since(self.heard_at) >= NEWS_OF_LITTLE
+        self.free < slice.saturating_mul(LITTLE)
+            && now.saturating_duration_since(self.heard_at) >= NEWS_OF_LITTLE
     }
 
     /// Whether the other was heard of later.

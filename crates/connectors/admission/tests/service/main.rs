@@ -146,3 +146,21 @@ async fn a_service_that_is_killed_and_comes_back_finds_everything_as_it_was() {
     }
     assert_eq!(world.status().await.settled_nano_eur, 3 * CENT);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_replica_gave_back_is_known_within_a_second_of_asking() {
+    let world = World::start().await;
+    world.acme(EUR).await;
+    let (one, two) = (world.replica("r1"), world.replica("r2"));
+    eventually("both hear of changes", async || one.is_in_touch() && two.is_in_touch()).await;
+    two.reserve(&payer(), worst(CENT)).await.unwrap().settle(Some(Money::ZERO), 0);
+    let dear = one.reserve(&payer(), worst(EUR * 9 / 10)).await.unwrap();
+    // It hears how little is left, a few slices all the same.
+    two.reserve(&payer(), worst(EUR / 2)).await.unwrap_err();
+    let allowance = async || two.standing(&payer()).await.unwrap().allowance.unwrap().nano_eur();
+    assert!(allowance().await <= EUR / 10);
+    dear.settle(Some(Money::ZERO), 0);
+    let settled = Instant::now();
+    eventually("all is free again", async || allowance().await > EUR * 9 / 10).await;
+    assert!(settled.elapsed() < Duration::from_secs(5), "{:?}", settled.elapsed());
+}
