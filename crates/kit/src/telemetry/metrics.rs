@@ -52,9 +52,14 @@ pub fn number(name: &str, help: &str, labels: &[&str]) -> GaugeVec {
 }
 
 /// Registers a histogram of seconds.
-#[expect(clippy::panic, reason = "as for counters")]
 pub fn seconds(name: &str, help: &str, labels: &[&str]) -> HistogramVec {
-    let options = HistogramOpts::new(name, help).buckets(SECONDS.to_vec());
+    histogram(name, help, labels, &SECONDS)
+}
+
+/// Registers a histogram with buckets of its own.
+#[expect(clippy::panic, reason = "as for counters")]
+pub fn histogram(name: &str, help: &str, labels: &[&str], buckets: &[f64]) -> HistogramVec {
+    let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
     let histogram = HistogramVec::new(options, labels).unwrap_or_else(|error| panic!("{name}: {error}"));
     let _duplicate = REGISTRY.register(Box::new(histogram.clone()));
     histogram

@@ -4,10 +4,39 @@
 //! and found in time, requests wait for each other, and evidence is gathered. Any number of processes may serve it over
 //! one store; what a process keeps for itself are vectors, epochs for a second, and who waits in it.
 
+mod bounded;
+mod cache;
+mod effect;
+mod evidence;
+mod explain;
+mod failure;
+mod flights;
+mod gate;
+mod invalidate;
+mod keep;
+mod kept;
+mod lookup;
+mod metrics;
+mod models;
+mod near;
 mod options;
 mod policies;
+mod question;
+mod queue;
+mod renew;
+mod report;
+mod seal;
 mod service;
+mod stats;
+mod tell;
+mod tenants;
+mod token;
+mod vectors;
 
+#[cfg(test)]
+mod tests;
+
+pub use models::{EmbedderOverHop, HashedNgrams, VerifierOverHop};
 pub use options::Options;
 pub use policies::Policies;
 pub use service::{CacheKeeping, Dependencies};

@@ -25,8 +25,6 @@ pub struct Options {
     pub store_budget: Duration,
     /// Nearest entries that are looked at.
     pub nearest: usize,
-    /// Share of hits by meaning that are asked of the model all the same, to see whether they are right.
-    pub audit_share: f64,
     /// Texts whose vectors are kept in this process.
     pub known_vectors: usize,
     /// How long a text waits for others to be embedded with.
@@ -46,13 +44,12 @@ impl Default for Options {
             semantic_budget: Duration::from_millis(25),
             single_flight: true,
             flight_ttl: Duration::from_secs(5),
-            most_waiters: 256,
+            most_waiters: 1_024,
             epoch_ttl: Duration::from_secs(1),
             queue: 1_024,
             storers: 16,
             store_budget: Duration::from_secs(10),
             nearest: 5,
-            audit_share: 0.02,
             known_vectors: 10_000,
             embed_window: Duration::from_millis(2),
             embed_batch: 64,

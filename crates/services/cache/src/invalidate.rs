@@ -1,0 +1,136 @@
+//! Making answers unreachable.
+
+use crate::{cache::Cache, failure::away, metrics, question::check_tenant, report::read_id, tenants::Tenant};
+use signalbox_api::v1::{self, invalidate_request::Scope as Named, invalidate_response::Erasure};
+use signalbox_caching::{Digest, Scope};
+use signalbox_ports::cache::CacheAway;
+use signalbox_types::Failure;
+use tokio::time::{Instant, sleep_until};
+
+/// What is to go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Target {
+    Scope(Scope),
+    Entry(Digest),
+}
+
+impl Cache {
+    /// Raises an epoch, so that whatever was stored under it is not served any more; or removes a single entry.
+    pub(crate) async fn invalidate(
+        &self,
+        request: v1::InvalidateRequest,
+    ) -> Result<v1::InvalidateResponse, Failure> {
+        check_tenant("tenant_id", &request.tenant_id)?;
+        let tenant = self.tenants.get(&request.tenant_id);
+        let target = target(&tenant, &request)?;
+        if request.erase && !may_be_erased(target) {
+            let problem = "is only possible with everything, reference or entry_id";
+            return Err(Failure::invalid("erase", problem));
+        }
+        let removed = self.end(&tenant, target).await.map_err(away)?;
+        let store = &*self.dependencies.store;
+        let key = match request.erase {
+            true => tenant.destroy_data_key(store).await.map_err(away)?,
+            false => None,
+        };
+        // Other processes rely on what they heard until then, on epochs and on the key.
+        let over = Instant::now() + self.dependencies.options.epoch_ttl;
+        let mut effective_at = self.now() + self.dependencies.options.epoch_ttl;
+        if request.wait || request.erase {
+            sleep_until(over).await;
+            effective_at = self.now();
+        }
+        metrics::invalidated(name(request.scope.as_ref()));
+        let erasure = match request.erase {
+            true => Some(self.erase(&tenant, target, removed, key).await.map_err(away)?),
+            false => None,
+        };
+        Ok(v1::InvalidateResponse { effective_at: Some(effective_at.into()), erasure })
+    }
+
+    /// How many entries are gone at once.
+    async fn end(&self, tenant: &Tenant, target: Target) -> Result<u64, CacheAway> {
+        let store = &self.dependencies.store;
+        match target {
+            Target::Scope(scope) => {
+                let asked = Instant::now();
+                let epoch = store.raise(tenant.digest(), scope).await?;
+                tenant.remember(scope, epoch, asked);
+                Ok(0)
+            }
+            Target::Entry(key) => Ok(u64::from(store.remove(tenant.digest(), key).await?)),
+        }
+    }
+
+    /// Destroys what is left, now that no process makes more of it. The key that is gone is all of the tenant's, so its
+    /// other entries are lost with it: they are misses from now on.
+    async fn erase(
+        &self,
+        tenant: &Tenant,
+        target: Target,
+        removed: u64,
+        key: Option<String>,
+    ) -> Result<Erasure, CacheAway> {
+        let store = &*self.dependencies.store;
+        let more = match target {
+            Target::Scope(Scope::Tenant) => store.erase(tenant.digest(), None).await?,
+            Target::Scope(scope) => store.erase(tenant.digest(), Some(scope)).await?,
+            Target::Entry(key) => u64::from(store.remove(tenant.digest(), key).await?),
+        };
+        let verified_at = Some(self.now().into());
+        Ok(Erasure { entries: removed + more, key_ids: key.into_iter().collect(), verified_at })
+    }
+}
+
+fn may_be_erased(target: Target) -> bool {
+    matches!(target, Target::Scope(Scope::Tenant | Scope::Reference(_)) | Target::Entry(_))
+}
+
+fn target(tenant: &Tenant, request: &v1::InvalidateRequest) -> Result<Target, Failure> {
+    let named = request.scope.as_ref().ok_or_else(|| {
+        let scopes = "everything, task_type, locale, requested, prompt_template, reference or entry_id";
+        Failure::invalid("scope", format!("is required: one of {scopes}"))
+    })?;
+    let given = |field: &str, text: &String| match text.is_empty() {
+        true => Err(Failure::invalid(field, "must not be empty")),
+        false => Ok(()),
+    };
+    let keys = &tenant.keys;
+    Ok(Target::Scope(match named {
+        Named::Everything(true) => Scope::Tenant,
+        Named::Everything(false) => return Err(Failure::invalid("everything", "must be true")),
+        // Requests without a task type or a locale are of the empty one.
+        Named::TaskType(task_type) => keys.task(task_type),
+        Named::Locale(locale) => keys.locale(locale),
+        Named::Requested(requested) => {
+            given("requested", requested)?;
+            keys.requested(requested)
+        }
+        Named::PromptTemplate(template) => {
+            given("prompt_template", template)?;
+            keys.template(template)
+        }
+        Named::Reference(reference) => {
+            given("reference", reference)?;
+            keys.reference(reference)
+        }
+        Named::EntryId(id) => {
+            let (key, _) = read_id(tenant, id, "")
+                .ok_or_else(|| Failure::invalid("entry_id", "is none of Route.cache.entry_id"))?;
+            return Ok(Target::Entry(key));
+        }
+    }))
+}
+
+fn name(scope: Option<&Named>) -> &'static str {
+    match scope {
+        Some(Named::Everything(_)) => "everything",
+        Some(Named::TaskType(_)) => "task_type",
+        Some(Named::Locale(_)) => "locale",
+        Some(Named::Requested(_)) => "requested",
+        Some(Named::PromptTemplate(_)) => "prompt_template",
+        Some(Named::Reference(_)) => "reference",
+        Some(Named::EntryId(_)) => "entry_id",
+        None => "",
+    }
+}

@@ -1,0 +1,10 @@
+//! Models that the cache calls for itself, through the role that calls all of them.
+
+mod account;
+mod embedder;
+mod ngrams;
+mod verifier;
+
+pub use embedder::EmbedderOverHop;
+pub use ngrams::HashedNgrams;
+pub use verifier::VerifierOverHop;
