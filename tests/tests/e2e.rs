@@ -7,6 +7,7 @@ mod accounting;
 mod adapter_restart;
 mod alerts;
 mod bad_input;
+mod budgets;
 mod cancel;
 mod catalog;
 mod content_policy;
