@@ -15,12 +15,33 @@ pub struct RedisOptions {
     pub ca_file: Option<PathBuf>,
     /// How long an answer may take before Redis counts as away.
     pub patience: Duration,
+    /// What it is for, in logs and metrics.
+    pub purpose: Purpose,
+}
+
+/// What a Redis is for. One for the cache may forget; one for rates must not, so they are better two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Rate limits that all replicas share.
+    Rates,
+    /// Cached answers.
+    Cache,
+}
+
+impl Purpose {
+    /// What it means that it is away.
+    pub(crate) fn without(self) -> &'static str {
+        match self {
+            Self::Rates => "rate limits cannot be shared until it is back",
+            Self::Cache => "requests are misses until it is back",
+        }
+    }
 }
 
 impl RedisOptions {
-    /// A server, with an answer within 100 ms.
+    /// A server for rate limits, with an answer within 100 ms.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), ca_file: None, patience: PATIENCE }
+        Self { url: url.into(), ca_file: None, patience: PATIENCE, purpose: Purpose::Rates }
     }
 
     pub(crate) fn client(&self) -> Result<Client, ConnectError> {

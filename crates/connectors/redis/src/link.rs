@@ -1,6 +1,6 @@
 //! The connection: made in the background, and made again whenever it is lost.
 
-use crate::{ConnectError, RedisOptions, metrics};
+use crate::{ConnectError, Purpose, RedisOptions, metrics};
 use redis::{
     AsyncConnectionConfig, Client, ErrorKind, RedisError, ServerErrorKind, aio::MultiplexedConnection,
 };
@@ -56,7 +56,7 @@ impl Redis {
     pub fn connect(options: &RedisOptions) -> Result<Self, ConnectError> {
         let client = options.client()?;
         let (told, state) = watch::channel(State::Connecting);
-        tokio::spawn(keep(client, told, options.patience));
+        tokio::spawn(keep(client, told, options.patience, options.purpose));
         Ok(Self { state, patience: options.patience })
     }
 
@@ -104,7 +104,7 @@ impl Redis {
 }
 
 /// Keeps a connection for as long as anybody wants it.
-async fn keep(client: Client, state: watch::Sender<State>, patience: Duration) {
+async fn keep(client: Client, state: watch::Sender<State>, patience: Duration, purpose: Purpose) {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT_TIMEOUT))
         .set_response_timeout(Some(patience.max(CONNECT_TIMEOUT)));
@@ -113,23 +113,20 @@ async fn keep(client: Client, state: watch::Sender<State>, patience: Duration) {
     while !state.is_closed() {
         match client.get_multiplexed_async_connection_with_config(&config).await {
             Ok(connection) => {
-                tracing::info!("Redis connected");
-                metrics::connected(true);
+                tracing::info!(?purpose, "Redis connected");
+                metrics::connected(purpose, true);
                 (pause, told_away) = (first, false);
                 let broken = Arc::new(Notify::new());
                 state.send_replace(State::Up(Up { connection: connection.clone(), broken: broken.clone() }));
                 until_lost(connection, &broken, &state).await;
-                metrics::connected(false);
+                metrics::connected(purpose, false);
                 state.send_replace(State::Connecting);
             }
             Err(error) => {
                 if !std::mem::replace(&mut told_away, true) {
-                    tracing::warn!(
-                        why = told(&error),
-                        "Redis is away: rate limits cannot be shared until it is back"
-                    );
+                    tracing::warn!(why = told(&error), "Redis is away: {}", purpose.without());
                 }
-                metrics::connected(false);
+                metrics::connected(purpose, false);
                 state.send_replace(State::Away(told(&error).into()));
                 tokio::select! {
                     () = sleep(pause) => {}

@@ -1,5 +1,6 @@
 //! What operators see of Redis.
 
+use crate::Purpose;
 use prometheus::{IntCounterVec, IntGaugeVec};
 use signalbox_kit::telemetry::metrics;
 use std::sync::LazyLock;
@@ -14,8 +15,27 @@ static TAKEN: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
-pub(crate) fn connected(connected: bool) {
-    CONNECTED.with_label_values(&[] as &[&str]).set(connected.into());
+static CACHE_CONNECTED: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge("signalbox_cache_redis_connected", "1 while the cache's Redis answers, else 0.", &[])
+});
+static CACHE_LEFT_ALONE: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_cache_store_left_alone",
+        "1 while the cache's store fails or is slow and is not asked, else 0.",
+        &[],
+    )
+});
+
+pub(crate) fn connected(purpose: Purpose, connected: bool) {
+    let gauge = match purpose {
+        Purpose::Rates => &CONNECTED,
+        Purpose::Cache => &CACHE_CONNECTED,
+    };
+    gauge.with_label_values(&[] as &[&str]).set(connected.into());
+}
+
+pub(crate) fn cache_left_alone(left_alone: bool) {
+    CACHE_LEFT_ALONE.with_label_values(&[] as &[&str]).set(left_alone.into());
 }
 
 pub(crate) fn asked(outcome: &str) {

@@ -1,0 +1,3 @@
+-- Removes what is under a key.
+replace(KEYS[1])
+return redis.call('UNLINK', KEYS[1])
