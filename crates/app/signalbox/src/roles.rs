@@ -13,11 +13,13 @@ pub(crate) enum Role {
     Ingest,
     /// Knows tenants, API keys and budgets, and keeps the ledger.
     Budget,
+    /// Keeps answers that may be given again.
+    Cache,
 }
 
 impl Role {
     /// Every role that is built.
-    pub(crate) const ALL: [Self; 4] = [Self::Router, Self::Adapter, Self::Ingest, Self::Budget];
+    pub(crate) const ALL: [Self; 5] = [Self::Router, Self::Adapter, Self::Ingest, Self::Budget, Self::Cache];
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Role {
             Self::Adapter => "adapter",
             Self::Ingest => "ingest",
             Self::Budget => "budget",
+            Self::Cache => "cache",
         }
     }
 }
@@ -40,9 +43,8 @@ impl FromStr for Role {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|role| role.name() == text)
-            .ok_or_else(|| format!("there is no role `{text}`; there are router, adapter, ingest and budget"))
+        Self::ALL.into_iter().find(|role| role.name() == text).ok_or_else(|| {
+            format!("there is no role `{text}`; there are router, adapter, ingest, budget and cache")
+        })
     }
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod budget;
+mod cache;
 mod health;
 mod listen;
 mod nats;
@@ -13,6 +14,7 @@ mod usage;
 
 pub(crate) use access::Access;
 pub(crate) use budget::store as budget_store;
+pub(crate) use cache::CacheServer;
 pub(crate) use usage::store as usage_store;
 
 use crate::{
@@ -101,8 +103,9 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let usage = usage::prepare(&config, &clock, &roles, spool.as_ref(), nats.as_ref()).await?;
     let budgets = budget::prepare(&config, &clock, &access, &roles, store, spool.as_ref(), &usage)?;
     let parts = Parts { access, budgets: &budgets, spool, usage: &usage };
-    let shared = share(&args, &config, clock, roles, &settings, parts);
+    let mut shared = share(&args, &config, clock, roles, &settings, parts);
     let first = connections.shards().first().cloned().unwrap_or_default();
+    shared.cache = cache::prepare(&shared, &first)?;
     let mut carriers = health::start(&shared, &first, nats.as_ref());
 
     let drain = CancellationToken::new();
@@ -227,6 +230,7 @@ fn share(
         access,
         admission: budgets.admission(),
         budgets: budgets.service.clone(),
+        cache: None,
         vendors: known,
         holds: SharedHolds::default(),
         health: SharedHealth::default(),

@@ -1,12 +1,19 @@
 //! Brings services, connectors and peers together: the one place that knows them all.
 
-use crate::{roles::Role, serve::Access, unbuilt, vendors::ShardVendors};
+use crate::{
+    roles::Role,
+    serve::{Access, CacheServer},
+    unbuilt,
+    vendors::ShardVendors,
+};
 use signalbox_api::{DESCRIPTOR_SET, v1};
 use signalbox_kit::{Clock, Hop, config::ConfigHandle, hop, telemetry::calls::CallMetrics};
 use signalbox_moderation::HttpModerator;
 use signalbox_ports::{Admission, Authenticator, NoLog, UsageLog};
 use signalbox_provider_adapter::{CallHealth, Heartbeat, OtherAdapters};
-use signalbox_router::{ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts};
+use signalbox_router::{
+    Cache, CacheOptions, ConfiguredVendors, SharedDrills, SharedHealth, SharedHolds, UsualCosts,
+};
 use signalbox_spool::Spool;
 use std::sync::Arc;
 use tonic::service::{Routes, RoutesBuilder};
@@ -28,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) admission: Arc<dyn Admission>,
     /// What is answered of budgets, where they are kept from here.
     pub(crate) budgets: Option<signalbox_budget::Dependencies>,
+    /// What is answered of cached answers, where they are kept from here.
+    pub(crate) cache: Option<CacheServer>,
     pub(crate) vendors: ConfiguredVendors,
     pub(crate) holds: SharedHolds,
     pub(crate) health: SharedHealth,
@@ -78,6 +87,9 @@ pub(crate) fn wire<H: Health>(
     if let Some(budgets) = &shared.budgets {
         routes.add_service(signalbox_budget::server(budgets.clone(), limit));
     }
+    if let Some(cache) = &shared.cache {
+        routes.add_service(cache.clone());
+    }
     unbuilt::add_to(&mut routes);
     if shared.config.loaded().config.access.reflection {
         add_reflection(&mut routes)?;
@@ -127,12 +139,28 @@ fn router(
         drills: shared.drills.clone(),
         usual_costs: shared.usual_costs.clone(),
         moderator: Some(Arc::new(HttpModerator::default())),
-        cache: None,
+        cache: cache(shared, limit)?,
         usage: shared.usage_log(),
         admission: shared.admission.clone(),
         clock: shared.clock.clone(),
     };
     Ok(signalbox_router::server(dependencies, limit))
+}
+
+/// The way to the cache, where there is one: in this process, or at `peers.cache`.
+fn cache(shared: &Shared, limit: usize) -> Result<Option<Cache>, String> {
+    let loaded = shared.config.loaded();
+    if !loaded.config.cache.enabled {
+        return Ok(None);
+    }
+    let hop = match &shared.cache {
+        Some(cache) => hop::local(cache.clone()),
+        None if loaded.config.peers.cache.is_empty() => return Ok(None),
+        None => shared.access.remote(&loaded.config.peers.cache, "peers.cache")?,
+    };
+    let options =
+        CacheOptions { single_flight: loaded.config.cache.single_flight, ..CacheOptions::default() };
+    Ok(Some(Cache::new(hop, options, limit)))
 }
 
 /// The way to adapters in other processes.

@@ -1,6 +1,10 @@
 //! The roles of Signalbox, in one process or in several.
 
-use crate::{Client, Options, Signalbox, eventually, files::ConfigFiles, metrics::Metrics};
+use crate::{
+    Client, Options, Signalbox, eventually,
+    files::{ConfigFiles, merge},
+    metrics::Metrics,
+};
 use serde_json::{Value, json};
 use signalbox_api::v1::UsageEvent;
 use std::path::PathBuf;
@@ -13,7 +17,7 @@ const ADAPTERS: usize = 2;
 pub enum Topology {
     /// All in one.
     AllInOne,
-    /// A router and two adapters, each in a process of its own, speaking over TCP.
+    /// A router, two adapters and, where one is asked for (`cache: {enabled: true}`), a cache, each in a process of its own, speaking over TCP.
     Remote,
 }
 
@@ -24,6 +28,8 @@ pub struct Deployment {
     pub router: Signalbox,
     /// The adapters, where they are processes of their own.
     pub adapters: Vec<Signalbox>,
+    /// The cache, where there is one and it is a process of its own.
+    pub cache: Option<Signalbox>,
     files: ConfigFiles,
 }
 
@@ -39,7 +45,7 @@ impl Deployment {
         let mut files = ConfigFiles::new();
         if topology == Topology::AllInOne {
             let router = serve(files.add("signalbox.yaml", config, json!({})), "").await;
-            return Self { router, adapters: Vec::new(), files };
+            return Self { router, adapters: Vec::new(), cache: None, files };
         }
         let mut adapters = Vec::new();
         for index in 1..=ADAPTERS {
@@ -48,11 +54,16 @@ impl Deployment {
         }
         let addresses: Vec<String> =
             adapters.iter().map(|adapter| format!("http://{}", adapter.address())).collect();
-        let peers = json!({"peers": {"adapter": addresses}});
+        let mut peers = json!({"peers": {"adapter": addresses}});
+        let mut cache = None;
+        if config.pointer("/cache/enabled") == Some(&json!(true)) {
+            let process = cache.insert(serve(files.add("cache.yaml", config, peers.clone()), "cache").await);
+            merge(&mut peers, json!({"peers": {"cache": [format!("http://{}", process.address())]}}));
+        }
         let router = serve(files.add("router.yaml", config, peers), "router").await;
         // It takes no calls before it has heard of an adapter.
         eventually("the router is ready", || async { router.ready().await.is_ok() }).await;
-        Self { router, adapters, files }
+        Self { router, adapters, cache, files }
     }
 
     /// A client of the public service.
@@ -62,7 +73,7 @@ impl Deployment {
 
     /// Every process.
     pub fn processes(&self) -> impl Iterator<Item = &Signalbox> {
-        std::iter::once(&self.router).chain(&self.adapters)
+        std::iter::once(&self.router).chain(&self.adapters).chain(&self.cache)
     }
 
     /// Writes another configuration to the files that the processes watch.
@@ -96,7 +107,7 @@ impl Deployment {
 
     /// Asks every process to drain and end, the router first, and waits until all have.
     pub async fn terminate(&mut self) {
-        for process in std::iter::once(&mut self.router).chain(&mut self.adapters) {
+        for process in std::iter::once(&mut self.router).chain(&mut self.adapters).chain(&mut self.cache) {
             process.terminate();
             process.ended().await;
         }

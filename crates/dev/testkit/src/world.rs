@@ -78,10 +78,11 @@ pub fn at_simulator(simulator: &Simulator) -> Value {
     config
 }
 
-/// The configuration that leads to simulated vendors at an address.
+/// The configuration that leads to simulated vendors at an address. Tests ask the same again and again and mean it, so
+/// that nothing is given from the cache unless they say so.
 pub fn at_vendors(address: SocketAddr) -> Value {
     let at = |vendor: &str| json!({"base_url": format!("http://{address}/{vendor}")});
-    json!({"vendors": {
+    json!({"cache": {"enabled": false}, "vendors": {
         "openai": at("openai"),
         "anthropic": at("anthropic"),
         "gemini": at("gemini"),

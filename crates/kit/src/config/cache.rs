@@ -40,12 +40,12 @@ pub struct CacheConfig {
     /// What turns texts into vectors where requests are matched by meaning: `builtin`, which needs no model, or a
     /// `vendor/model` that embeds.
     pub embedder: String,
+    /// Length of the vectors, for a model that lets one choose; its own where left out.
+    #[schemars(range(min = 32, max = 8192))]
+    pub embedder_dimensions: Option<u32>,
     /// A `vendor/model` that is asked whether an answer to another wording was right, where comparing the two cannot
     /// tell. Without one it counts as wrong.
     pub verifier: Option<String>,
-    /// Share of the hits by meaning that are asked of a model all the same, to see whether they are right.
-    #[schemars(range(min = 0.001, max = 1))]
-    pub audit_share: f64,
     /// What holds for every task type that does not say otherwise.
     pub defaults: CacheRulesConfig,
 }
@@ -62,7 +62,7 @@ impl Default for CacheConfig {
             single_flight: true,
             embedder: BUILT_IN.to_owned(),
             verifier: None,
-            audit_share: 0.02,
+            embedder_dimensions: None,
             defaults: CacheRulesConfig::default(),
         }
     }
@@ -263,6 +263,21 @@ pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings)
         for (name, task) in &tenant.task_types {
             check_rules(&task.cache, name, &at.key("task_types").key(name).key("cache"), findings);
         }
+    }
+}
+
+/// What the environment leaves open.
+pub(super) fn check_secret(config: &Config, env: &Environment, root: &Cursor<'_>, findings: &mut Findings) {
+    let at = root.key("cache").key("secret");
+    let needed = config.cache.enabled && config.cache.store.redis.is_some();
+    match config.cache.secret(env) {
+        Err(problem) => findings.warn(&at, problem),
+        Ok(None) if needed => {
+            let message =
+                format!("is not there, and answers in Redis need one; set {}", CacheConfig::SECRET_VARIABLE);
+            findings.warn(&at, message);
+        }
+        Ok(_) => {}
     }
 }
 

@@ -179,6 +179,7 @@ pub(super) fn check_reach(
             findings.warn(&at, "none of its models is at a configured vendor");
         }
     }
+    cache::check_secret(config, env, root, findings);
     content::check_keys(config, env, root, findings);
 }
 

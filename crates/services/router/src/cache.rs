@@ -15,6 +15,7 @@ mod hit;
 mod keep;
 mod look;
 mod metrics;
+mod owed;
 mod replay;
 
 pub use client::{Cache, CacheOptions};

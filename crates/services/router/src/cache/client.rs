@@ -1,6 +1,6 @@
 //! Calls of the cache, each with its time.
 
-use super::metrics::LookupTimer;
+use super::{metrics::LookupTimer, owed::Owed};
 use signalbox_api::{
     convert::duration_to_proto,
     v1::{self, cache_service_client::CacheServiceClient},
@@ -54,6 +54,7 @@ struct Inner {
     client: CacheServiceClient<Hop>,
     options: CacheOptions,
     stores: Arc<Semaphore>,
+    owed: Owed,
 }
 
 impl fmt::Debug for Cache {
@@ -87,7 +88,7 @@ impl Cache {
             .max_decoding_message_size(max_message_bytes)
             .max_encoding_message_size(max_message_bytes);
         let stores = Arc::new(Semaphore::new(options.most_stores));
-        Self(Arc::new(Inner { client, options, stores }))
+        Self(Arc::new(Inner { client, options, stores, owed: Owed::default() }))
     }
 
     /// Looks for an answer within a budget, and where an identical request is under way waits for its answer, up to
@@ -137,6 +138,11 @@ impl Cache {
             }
             Ok(Ok(found)) => Ok(found.into_inner()),
         }
+    }
+
+    /// Model calls that keeping answers took, which the tenant's next account is to tell.
+    pub(super) fn owed(&self) -> &Owed {
+        &self.0.owed
     }
 
     /// A place among the answers on their way to the cache, where there is one.

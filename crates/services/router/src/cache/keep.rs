@@ -57,6 +57,7 @@ impl Keep {
         let context = self.context_of(&served.route);
         let answer = Some(answer(answered, served));
         let Self { cache, token: lookup_token, flight, .. } = self;
+        let tenant_id = request.tenant_id.clone();
         let kept = v1::StoreRequest { request: Some(request), context: Some(context), answer, lookup_token };
         tokio::spawn(async move {
             let _place = place;
@@ -64,6 +65,7 @@ impl Keep {
                 Ok(stored) => stored,
                 Err(_) => return metrics::stored("failed"),
             };
+            cache.owed().add(&tenant_id, stored.attempts);
             if stored.entry_id.is_empty() {
                 metrics::stored("refused");
             } else {

@@ -65,7 +65,8 @@ pub(crate) async fn look(
     let by_meaning = !is_narrowed && policy.semantic != Semantic::Off;
     let lookup = v1::LookupRequest { request: Some(wire), context: Some(keep.context().clone()), wait: None };
     let left = admitted.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    let found = match cache.lookup(lookup, by_meaning, left.map_or(Duration::MAX, |left| left / 2)).await {
+    let mut found = match cache.lookup(lookup, by_meaning, left.map_or(Duration::MAX, |left| left / 2)).await
+    {
         Ok(found) => found,
         Err(silent) => {
             metrics::silent(silent.name());
@@ -74,6 +75,9 @@ pub(crate) async fn look(
         }
     };
     let effect = found.effect.unwrap_or_default();
+    if !asker.pays_nothing {
+        found.attempts.extend(cache.owed().take(&request.tenant_id));
+    }
     if let Some(answer) = found.answer {
         if fits(dependencies, catalog, admitted, &answer) {
             metrics::met(effect.outcome());

@@ -46,6 +46,8 @@ pub(crate) struct State {
     pub(crate) mood: Mood,
     /// A model call that each lookup makes, in nano-EUR.
     pub(crate) embedding: Option<i64>,
+    /// The same of keeping an answer.
+    pub(crate) verdict: Option<i64>,
     told: Vec<String>,
     kept: HashMap<String, v1::CachedAnswer>,
     led: HashSet<String>,
@@ -175,7 +177,8 @@ impl CacheService for Shelf {
         state.kept.insert(key, answer.unwrap());
         state.led.remove(&lookup_token);
         self.0.moved.notify_waiters();
-        Ok(Response::new(v1::StoreResponse { entry_id: "e1".to_owned(), ..Default::default() }))
+        let attempts = state.verdict.map(embedding).into_iter().collect();
+        Ok(Response::new(v1::StoreResponse { entry_id: "e1".to_owned(), attempts, ..Default::default() }))
     }
 
     async fn renew_flight(

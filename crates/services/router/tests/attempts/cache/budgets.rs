@@ -79,6 +79,14 @@ async fn what_the_cache_asks_of_models_is_accounted_for_and_paid() {
     let event = world.book.last();
     assert_eq!((event.attempts.len(), event.charges.len()), (1, 1));
     assert_eq!(bank.left(), 1_000_000_000 - 1070 - 70);
+
+    // What keeping an answer took is told by the tenant's next account.
+    shelf.change(|shelf| (shelf.embedding, shelf.verdict) = (None, Some(9)));
+    world.ask(alias("all")).await.unwrap();
+    shelf.settled().await;
+    let answer = world.ask(alias("all")).await.unwrap();
+    assert_eq!((outcome(&answer.route).0, cost(answer.route.total_cost.as_ref())), (Outcome::ExactHit, 9));
+    assert_eq!(bank.left(), 1_000_000_000 - 1070 - 70 - 1000 - 9);
     bank.check();
 }
 
