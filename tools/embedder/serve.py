@@ -18,9 +18,12 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import numpy as np
+# Short texts gain nothing from more threads, and spinning ones starve a small machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from encoders import ENCODERS
+import numpy as np  # noqa: E402
+
+from encoders import ENCODERS  # noqa: E402
 
 MOST_TEXTS = 2048
 

@@ -10,15 +10,12 @@ a, an, the, of, for, on, in, at, about, by, with, as, into it, regarding, concer
 and, or, that, this, these, those, which is, who is, it, its, itself, there, here, then, so, if
 is, are, was, were, be, been, being, am, do, does, did, have, has, had, having
 i, me, my, mine, you, your, yours, we, us, our, ours, myself
-what, which, will, would, can, could, may, might, shall, what is, what are
-to, s, whether, some, any
+what, whats, which, will, would, can, could, may, might, shall, what is, what are
+s, whether, some, any
 write, give, suggest, propose, provide, generate, produce, compose, draft, come up with, offer
-write me, give me, i need, i want, we need, i would like, i like to, need to have, want, please write
-for me, for this, for it, for that, do that, do it, does that, work
-issued, held, held on, taking place, received, that came, came
-option, options, titled, called, named, entitled
-covers, covering, covered by the
-out of the way
+write me, give me, i need, i want, we need, i would like, i like to
+for me, for this, for it, for that, do that, do it, how does that work, held on, taking place on
+option, options, titled, called, entitled
 
 [polite]
 please, kindly, thanks, thank you, many thanks, thanks in advance, thank you in advance, cheers, ta, thx, pls, plz
@@ -27,7 +24,7 @@ um, uh, er, erm, hmm, well, okay, ok, yeah, oh
 just wondering, i was wondering, i am wondering, quick one, quick question, one question, a question, just a quick question
 can you tell me, could you tell me, can you please tell me, could you please tell me, do you know, tell me, let me know, i would like to know, i want to know
 can you, could you, would you, will you, can you please, could you please, would you please, would you mind
-if possible, if you can, if you could, sorry, excuse me, just, actually, really, basically, simply
+if possible, if you can, if you could, sorry, excuse me, actually, really, basically, simply
 would you be so kind as to, be so kind, i appreciate it, much appreciated, asap
 
 [number]
@@ -192,7 +189,7 @@ about = around, roughly, approximately, approx, circa, about
 exactly = exactly, precisely
 
 [negation]
-not, no, never, non, cannot, without, nor, neither, none, nobody, nothing, no longer, free of, minus
+not, no, non, cannot, without, nor, neither, none, nobody, nothing, no longer, minus, dont, cant, wont, isnt, arent, doesnt, didnt, wasnt, werent, shouldnt, couldnt, wouldnt, hasnt, havent
 
 [language]
 english = English
@@ -266,7 +263,8 @@ long = long, lengthy
 detailed = detailed, in detail, in depth, at length
 
 [scope]
-only = only, solely, exclusively
+never = never
+only = only, just, solely, exclusively
 all = all, every, each, everything, everyone, entire, whole
 both = both
 most = most
@@ -309,20 +307,19 @@ who = who, whom, who do i, who should i, who can i, who do we, to whom
 when = when, what time, at what time, on what date, what date, on what day, what day
 where = where, in what place, in which place
 how many = how many, what number of
-how much = how much, what amount of
-how long = how long, how long does it take
+how much = how much, what amount of, cost, costs, price, prices, pricing, how much does it cost to, what does it cost to
+how long = how long, how long does it take to, how long will it take to, how long does it take for, what length of time
 how often = how often, how frequently
 how far = how far
 how old = how old, what age
 how = how, how do i, how can i, how do you, how do we, how can we, how should i, how to, how would i, how could i, how might i, how does one, in what way, what way, what is the way to, what is the best way to, what the best way to, what is the process for, what the process for, what is the procedure for, what the procedure for, what are the steps to, what do i have to do to, what do i need to do to, what do i do to, what should i do to
 can = can i, can we, could i, could we, may i, may we, am i allowed to, are we allowed to, is it possible to, is it possible for me to, would it be possible to, am i able to, are we able to, might i, is it ok to, is it okay to
-do you = do you, are you
 
 [relation]
 from = from, out of
-to = into, to the, to a, to my, to our, onto
+to = to, into, onto
 than = than
-versus = versus, vs, against, over to
+versus = versus, vs, against
 
 [word]
 headline = headline, headlines, title, titles
@@ -359,8 +356,8 @@ change = change, changes, changing, changed, alter, alters, altering, modify, mo
 repair = repair, repairs, repairing, repaired, fix, fixes, fixing, fixed up
 choose = choose, chooses, choosing, chose, select, selects, selecting, selected, pick, picks, picking
 show = show, shows, showing, display, displays, displaying
-submit = submit, submits, submitting, submitted, make a claim, put in a claim
-offer = provide, offer, offers, do you offer
+submit = submit, submits, submitting, submitted
+offer = offer, offers, provide, provides
 shop = shop, shops, store, stores
 car = car, cars, automobile
 phone = phone, phones, telephone, telephones
@@ -382,7 +379,7 @@ smaller = smaller
 smallest = smallest
 cheap = cheap, inexpensive, low cost
 cheapest = cheapest
-previous = earlier, previous
+earlier = earlier, previous
 downside = downside, downsides, drawback, drawbacks, disadvantage, disadvantages
 benefit = benefit, benefits, advantage, advantages, upside, upsides, pros
 wait = wait, waits, waiting, waiting time, wait time
@@ -394,25 +391,73 @@ dose = dose, doses, dosage
 document = document, documents, paperwork
 employee = employee, employees, staff, staff member, staff members
 repo = repo, repos, repository, repositories
-app = app, apps, application software
+app = app, apps
 fee = fee, fees, charge fee
-cost = cost, costs, price, prices, the price of, the cost of
 timetable = timetable, timetables, schedule, schedules
 need = do i need, do we need, are needed, is needed, need, needs, needed, require, requires, required, are required
 available = available, is there, are there, do you have, have you got
 class = class, classes
 topic = topic, topics, subject, subjects
 letter = letter, letters
-sentiment = sentiment
+warranty = warranty, warranties, guarantee, guarantees
+book = book, books, booking, booked, reserve, reserves, reserving, reserved
+reservation = reservation, reservations, bookings
+trip = trip, trips, journey, journeys
+invite = invite, invites, invitation, invitations
+delivery = delivery, deliveries, shipping, shipment, shipments
+refund = refund, refunds, money back, refunded
+parcel = parcel, parcels, package, packages
+weather = weather, weather forecast
+reply = reply, replies, respond, responds, response, answer, answers
+doctor = doctor, doctors, physician, physicians
+flat = flat, flats, apartment, apartments
+job = job, jobs, occupation
+salary = salary, salaries, wage, wages
+error = error, errors, mistake, mistakes
+request = request, requests, requesting, ask for, asking for
+contact = contact, contacts, contacting, get in touch with, reach out to
+delete = delete, deletes, deleting, deleted, remove, removes, removing, removed, get rid of
+send = send, sends, sending
+see = see, view, viewing
+nearest = nearest, closest
+most recent = latest, most recent, newest
+register = register, registering, enrol, enroll, sign up, signing up
+supplier = supplier, suppliers, provider, providers
+opening hours = opening hours, opening times, business hours
+customer service = customer service, customer services, customer support
+lawyer = lawyer, lawyers, solicitor, solicitors, attorney, attorneys
+rubbish = rubbish, trash, garbage, refuse collection
+petrol = petrol, gasoline
+luggage = luggage, baggage
+ill = ill, sick, unwell
+allergic = allergic, allergy, allergies
+bicycle = bicycle, bicycles, bike, bikes
+tv = tv, television, televisions
+fridge = fridge, fridges, refrigerator, refrigerators
+advert = advert, adverts, ad, ads, advertisement, advertisements
+university = university, universities, uni
+exam = exam, exams, examination, examinations
+maths = maths, math, mathematics
+info = info, information
+lift = lift, lifts, elevator, elevators
+gift = gift, gifts
+instalment = instalment, instalments, installment, installments
+colour = colour, colours, color, colors
+centre = centre, centres, center, centers
+licence = licence, licences, license, licenses
+organise = organise, organises, organize, organizes
+programme = programme, programmes, program, programs
+cv = cv, resume
+often = often, frequently
+enough = enough, sufficient
 sentence = sentence, phrase
 memo = memo, memos, memorandum
-buses = bus, buses
+bus = bus, buses
 complaint = complaint, complaints, complain, complaining
 overseas = overseas, abroad
 autorenewal = auto renewal, automatic renewal, auto renew, autorenewal
 wifi = wi fi, wifi
 signin = sign in, log in, login, log on, sign on
-signup = sign up, register
 turn on = turn on, switch on, enable, enables, enabling
 turn off = turn off, switch off, disable, disables, disabling
 form = form, forms, forming, formed, formation

@@ -13,8 +13,8 @@ su, sul, sullo, sulla, sui, sugli, sulle, sull, con, col, per, tra, fra, e, ed, 
 mi, ti, ci, vi, si, me, te, lui, mio, mia, miei, mie, tuo, tua, nostro, nostra, suo, sua, questo, questa, questi, queste, quest, quello, quella, quel, quell, ne
 qual, quale, quali, che cosa è, cos è, nei confronti di, verso, riguardo a, riguardo, circa il, da parte di, da parte del, da parte della, da parte dei
 scrivi, scrivere, scrivimi, dammi, dai, proponi, proporre, suggerisci, trova, fornisci, fornire, genera, generare, crea, creare, crea dei, elenca, elencare, indica, indicami, metti, produci, redigi
-mi serve, mi servono, serve, servono, voglio, vorrei, ho bisogno di, ci vuole, ci vogliono, fai, fare, fammi, fa, devono essere, deve essere, scegli tra, usa, usare, utilizza, porta
-che parla, che parlano, che si tiene, tenuta, tenuto, tenutasi, arrivate, arrivati, ricevute, ricevuti, posto, si trova già
+mi serve, mi servono, serve, servono, voglio, vorrei, ho bisogno di, ci vuole, ci vogliono, fai, fare, fammi, devono essere, deve essere, scegli tra, usa, usare, utilizza
+che parla, che parlano, che si tiene, tenuta, tenuto, tenutasi, arrivate, arrivati
 anche, pure, poi, come, scritto da, scritta da, dal titolo
 l opzione
 
@@ -188,7 +188,7 @@ about = circa, all incirca, più o meno, intorno a
 exactly = esattamente, precisamente
 
 [negation]
-non, senza, mai, no, né, nessun, nessuno, nessuna, niente, nulla
+non, senza, no, né, nessun, nessuno, nessuna, niente, nulla
 
 [language]
 english = inglese
@@ -254,6 +254,7 @@ long = lungo, lunga, lunghi
 detailed = dettagliato, dettagliata, nel dettaglio
 
 [scope]
+never = mai
 only = solo, soltanto, solamente, unicamente, esclusivamente
 all = tutto, tutta, tutti, tutte, ogni, ciascuno, intero, intera
 both = entrambi, entrambe

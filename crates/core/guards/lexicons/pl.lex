@@ -11,7 +11,7 @@ przez, przy, dla, u, ze, wobec, na temat, dotyczący, dotyczące, dotyczącej, m
 do, ma być, mają być, ma, mają, co, jaki, jaka, jakie, jak, roku, rok, r
 napisz, napisać, podaj, podać, daj, dać, zaproponuj, zaproponować, wymyśl, wymyślić, przygotuj, przygotować, zrób, zrobić, utwórz, utworzyć, wypisz, wypisać, wygeneruj, stwórz, stworzyć, ułóż
 potrzebuję, potrzebne, potrzebny, potrzebna, chcę, chciałbym, chciałabym, poproszę, użyj, używaj, nadaj, określ go, odbędzie, odbędzie się, który odbędzie się, wynosi, na poziomie, za, autorką jest, autorem jest
-razem z, wraz z, z zeszłego razu, także, też, również, przyszły, nadeszły
+razem z, wraz z, z zeszłego razu, także, też, również, nadeszły
 
 [polite]
 proszę, proszę o, bardzo proszę, dziękuję, dzięki, z góry dziękuję, uprzejmie proszę
@@ -130,7 +130,7 @@ winter = zima, zimy, zimą
 
 [bound]
 last = zeszły, zeszła, zeszłego, zeszłej, zeszłym, ubiegły, ubiegła, ubiegłego, ubiegłej, ubiegłym, poprzedni*, miniony, minionego, minionym
-next = przyszłego, przyszłej, przyszłym, następny, następnego, następnym, następnej, kolejny, kolejnego
+next = przyszły, przyszła, przyszłego, przyszłej, przyszłym, następny, następnego, następnym, następnej, kolejny, kolejnego
 this = tego, tym, bieżący, bieżącego, bieżącym
 
 [period]
@@ -166,7 +166,7 @@ about = około, mniej więcej, blisko
 exactly = dokładnie
 
 [negation]
-nie, bez, nigdy, ani, żaden, żadna, żadnych, nikt, nic
+nie, bez, ani, żaden, żadna, żadnych, nikt, nic
 
 [language]
 english = angielski, angielskiego, angielsku, angielską, angielska, angielskim
@@ -225,6 +225,7 @@ long = długi, długo, długie
 detailed = szczegółowy, szczegółowo, szczegółowe
 
 [scope]
+never = nigdy
 only = tylko, wyłącznie, jedynie
 all = wszystko, wszystkie, wszystkich, każdy, każda, każde, cały, cała, całego
 both = oba, obie, oboje, obu

@@ -25,9 +25,9 @@ impl<'a> Pair<'a> {
 
     /// What the guards refuse, in their order, looked for only as far as it is asked for.
     pub(crate) fn refusals(self) -> impl Iterator<Item = Refusal> {
-        Guard::ALL.into_iter().filter_map(move |guard| {
-            self.difference(guard).map(|detail| Refusal { guard, detail })
-        })
+        Guard::ALL
+            .into_iter()
+            .filter_map(move |guard| self.difference(guard).map(|detail| Refusal { guard, detail }))
     }
 
     fn difference(&self, guard: Guard) -> Option<String> {
@@ -100,22 +100,43 @@ impl<'a> Pair<'a> {
             from.content().filter(move |term| !other.content().any(|other| other.key == term.key))
         };
         only(self.a, self.b).find_map(|a| {
-            only(self.b, self.a).find(|b| turns_round(&a.key, &b.key) || turns_round(&b.key, &a.key)).map(|b| {
-                format!("`{}` against `{}`", a.key, b.key)
-            })
+            only(self.b, self.a)
+                .find(|b| turns_round(&a.key, &b.key) || turns_round(&b.key, &a.key))
+                .map(|b| format!("`{}` against `{}`", a.key, b.key))
         })
     }
 }
 
 /// Prefixes that turn a word's meaning round, in all languages: none makes a word of another language mean the same.
 const REVERSALS: [&str; 24] = [
-    "un", "in", "im", "il", "ir", "dis", "de", "non", "mis", "anti", "counter", "s", "dis", "contro", "nie", "bez", "od", "anty",
-    "не", "без", "від", "роз", "анти", "контр",
+    "un",
+    "in",
+    "im",
+    "il",
+    "ir",
+    "dis",
+    "de",
+    "non",
+    "mis",
+    "anti",
+    "counter",
+    "s",
+    "dis",
+    "contro",
+    "nie",
+    "bez",
+    "od",
+    "anty",
+    "не",
+    "без",
+    "від",
+    "роз",
+    "анти",
+    "контр",
 ];
 
 fn turns_round(word: &str, longer: &str) -> bool {
-    longer.len() > word.len()
-        && longer.strip_suffix(word).is_some_and(|prefix| REVERSALS.contains(&prefix))
+    longer.len() > word.len() && longer.strip_suffix(word).is_some_and(|prefix| REVERSALS.contains(&prefix))
 }
 
 /// What a term in front is about: the next one that carries meaning, or the last before it.
@@ -126,6 +147,8 @@ fn target(terms: &[Term], at: usize) -> Option<&Term> {
 }
 
 fn shown(a: Vec<&str>, b: Vec<&str>) -> String {
-    let side = |keys: Vec<&str>| if keys.is_empty() { "nothing".to_owned() } else { format!("`{}`", keys.join("`, `")) };
+    let side = |keys: Vec<&str>| {
+        if keys.is_empty() { "nothing".to_owned() } else { format!("`{}`", keys.join("`, `")) }
+    };
     format!("{} against {}", side(a), side(b))
 }

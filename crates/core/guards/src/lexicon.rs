@@ -191,9 +191,8 @@ fn longest<'a>(forms: &'a [Form], words: &[&str], capital: bool) -> Option<(usiz
     };
     let mut best: Option<&Form> = None;
     for form in forms.iter().filter(fits) {
-        let better = best.is_none_or(|best| {
-            (form.rest.len(), form.capital) > (best.rest.len(), best.capital)
-        });
+        let better =
+            best.is_none_or(|best| (form.rest.len(), form.capital) > (best.rest.len(), best.capital));
         if better {
             best = Some(form);
         }

@@ -69,7 +69,9 @@ impl Guards {
     /// With the lexicons that the program brings: English, Italian, Polish, Ukrainian, Chinese.
     pub fn builtin() -> Self {
         // A test reads them, so they can be read; without any, every wording is unknown and nothing is shared.
-        Self { lexicons: LEXICONS.as_ref().map_or_else(|_| Arc::from([]), |lexicons| lexicons.as_slice().into()) }
+        Self {
+            lexicons: LEXICONS.as_ref().map_or_else(|_| Arc::from([]), |lexicons| lexicons.as_slice().into()),
+        }
     }
 
     /// With further lexicons: pairs of a language, as in `pl`, and a text in the format of `lexicons/README.md`. It adds
@@ -114,7 +116,13 @@ impl Guards {
         self.each(stored, asked, locale, |refusals| refusals.collect())
     }
 
-    fn each<T>(&self, stored: &str, asked: &str, locale: &str, take: impl Fn(&mut dyn Iterator<Item = Refusal>) -> T) -> T {
+    fn each<T>(
+        &self,
+        stored: &str,
+        asked: &str,
+        locale: &str,
+        take: impl Fn(&mut dyn Iterator<Item = Refusal>) -> T,
+    ) -> T {
         let lexicons = (self.lexicon(stored, locale), self.lexicon(asked, locale));
         let unknown = |detail: &str| Refusal { guard: Guard::Language, detail: detail.to_owned() };
         match lexicons {
@@ -135,12 +143,18 @@ impl Guards {
         }
         let known = |lexicon: &Lexicon| {
             let tokens = tokens::tokens(text, lexicon);
-            tokens.iter().filter(|token| lexicon.knows(&token.text) && token.text.chars().any(char::is_alphabetic)).count()
+            tokens
+                .iter()
+                .filter(|token| lexicon.knows(&token.text) && token.text.chars().any(char::is_alphabetic))
+                .count()
         };
-        let mut scores: Vec<(usize, &Lexicon)> = self.lexicons.iter().map(|lexicon| (known(lexicon), lexicon)).collect();
+        let mut scores: Vec<(usize, &Lexicon)> =
+            self.lexicons.iter().map(|lexicon| (known(lexicon), lexicon)).collect();
         scores.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         match scores.as_slice() {
-            [(best, lexicon), rest @ ..] if *best > rest.first().map_or(0, |(next, _)| *next) => Some(lexicon),
+            [(best, lexicon), rest @ ..] if *best > rest.first().map_or(0, |(next, _)| *next) => {
+                Some(lexicon)
+            }
             _ => None,
         }
     }

@@ -75,7 +75,8 @@ fn terms(tokens: &[Token], lexicon: &Lexicon) -> Vec<Term> {
     let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     let (mut terms, mut at) = (Vec::with_capacity(tokens.len()), 0);
     while let Some(token) = tokens.get(at) {
-        let plain = |kind, until| Term { kind, key: token.text.clone(), listed: false, name: false, from: at, until };
+        let plain =
+            |kind, until| Term { kind, key: token.text.clone(), listed: false, name: false, from: at, until };
         let term = match token.shape {
             Shape::Mark => {
                 at += 1;
@@ -89,7 +90,9 @@ fn terms(tokens: &[Token], lexicon: &Lexicon) -> Vec<Term> {
                 let capital = token.capital && !token.initial && names_show || token.capitals;
                 match lexicon.find(words.get(at..).unwrap_or_default(), capital || numbered(tokens, at)) {
                     // "US" is not "us".
-                    Some((_, Meaning { kind: Kind::Drop | Kind::Polite, .. })) if token.capitals && names_show => {
+                    Some((_, Meaning { kind: Kind::Drop | Kind::Polite, .. }))
+                        if token.capitals && names_show =>
+                    {
                         Term { name: true, ..plain(Kind::Word, at + 1) }
                     }
                     Some((length, meaning)) => Term {

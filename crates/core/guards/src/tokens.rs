@@ -40,23 +40,29 @@ pub(crate) enum Shape {
 /// Splits a text, most compatible characters first made one.
 pub(crate) fn tokens(text: &str, lexicon: &Lexicon) -> Vec<Token> {
     let normal = compatible(text);
-    let mut splitter = Splitter { lexicon, tokens: Vec::with_capacity(normal.len() / 4), initial: true, quoted: false };
+    let mut splitter =
+        Splitter { lexicon, tokens: Vec::with_capacity(normal.len() / 4), initial: true, quoted: false };
     splitter.split(&normal);
     splitter.tokens
 }
 
 /// Compatible characters made one: full-width letters, ligatures, kinds of apostrophe.
 fn compatible(text: &str) -> Cow<'_, str> {
-    let simple = is_nfkc_quick(text.chars()) == IsNormalized::Yes && !text.contains(['’', 'ʼ', '‘', '\u{ad}', '\u{200b}']);
+    let simple = is_nfkc_quick(text.chars()) == IsNormalized::Yes
+        && !text.contains(['’', 'ʼ', '‘', '\u{ad}', '\u{200b}']);
     if simple {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.nfkc().filter_map(|letter| match letter {
-        '’' | 'ʼ' | '‘' => Some('\''),
-        // Seen by nobody.
-        '\u{ad}' | '\u{200b}' => None,
-        letter => Some(letter),
-    }).collect())
+    Cow::Owned(
+        text.nfkc()
+            .filter_map(|letter| match letter {
+                '’' | 'ʼ' | '‘' => Some('\''),
+                // Seen by nobody.
+                '\u{ad}' | '\u{200b}' => None,
+                letter => Some(letter),
+            })
+            .collect(),
+    )
 }
 
 pub(crate) fn is_han(letter: char) -> bool {
@@ -146,7 +152,29 @@ fn ends_chunk(letter: char) -> bool {
 
 /// Marks that are part of no word, address or number.
 fn is_hard_mark(letter: char) -> bool {
-    is_quote(letter) || matches!(letter, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '。' | '，' | '、' | '；' | '：' | '？' | '！' | '…' | '—' | '–' | '|' | '*')
+    is_quote(letter)
+        || matches!(
+            letter,
+            '(' | ')'
+                | '['
+                | ']'
+                | '{'
+                | '}'
+                | '<'
+                | '>'
+                | '。'
+                | '，'
+                | '、'
+                | '；'
+                | '：'
+                | '？'
+                | '！'
+                | '…'
+                | '—'
+                | '–'
+                | '|'
+                | '*'
+        )
 }
 
 fn is_mark(letter: char) -> bool {

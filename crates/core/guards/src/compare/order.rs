@@ -22,7 +22,8 @@ fn relations(pair: &Pair<'_>) -> Option<String> {
         let mut others = b.iter().filter(|(other, _)| other == relation).peekable();
         others.peek()?;
         let same = |(_, other): &(&str, &Term)| {
-            other.key == thing.key || !(other.listed || thing.listed) && pair.lexicon.words.same(&other.key, &thing.key)
+            other.key == thing.key
+                || !(other.listed || thing.listed) && pair.lexicon.words.same(&other.key, &thing.key)
         };
         (!others.any(same)).then(|| format!("another follows `{relation}` than `{}`", thing.key))
     })
@@ -78,7 +79,9 @@ fn distance(a: &[&str], b: &[&str]) -> usize {
 /// Whether `b` is `a` with what stands behind a mark put in front: "On trains, is there a discount?".
 fn clause_moved(reading: &Reading, a: &[&str], b: &[&str]) -> bool {
     let behind_mark = |at: usize| {
-        at.checked_sub(1).and_then(|before| reading.tokens.get(before)).is_some_and(|token| token.shape == Shape::Mark)
+        at.checked_sub(1)
+            .and_then(|before| reading.tokens.get(before))
+            .is_some_and(|token| token.shape == Shape::Mark)
     };
     a.len() == b.len()
         && indexed(reading).enumerate().any(|(position, (at, _))| {

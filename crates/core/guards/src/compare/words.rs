@@ -57,8 +57,11 @@ impl<'a> Matching<'a> {
     /// Without spaces there are no words: the same characters must be there as often.
     fn characters(self) -> Option<String> {
         let unlisted = |reading: &'a Reading| {
-            let mut keys: Vec<&str> =
-                reading.content().filter(|term| !term.listed && is_character(&term.key)).map(|term| term.key.as_str()).collect();
+            let mut keys: Vec<&str> = reading
+                .content()
+                .filter(|term| !term.listed && is_character(&term.key))
+                .map(|term| term.key.as_str())
+                .collect();
             keys.sort_unstable();
             keys
         };

@@ -46,7 +46,8 @@ impl Paradigms {
             return true;
         }
         let shared = a.char_indices().zip(b.chars()).take_while(|((_, a), b)| a == b);
-        let (letters, at) = shared.fold((0, 0), |(letters, _), ((at, letter), _)| (letters + 1, at + letter.len_utf8()));
+        let (letters, at) =
+            shared.fold((0, 0), |(letters, _), ((at, letter), _)| (letters + 1, at + letter.len_utf8()));
         if letters < STEM.min(self.stems.iter().copied().min().unwrap_or(STEM)) {
             return false;
         }
@@ -54,7 +55,8 @@ impl Paradigms {
         std::iter::once(at).chain(cuts).take(self.longest + 1).enumerate().any(|(back, cut)| {
             let stem = letters - back;
             let both = self.sets_of(&a[cut..]) & self.sets_of(&b[cut..]);
-            both != 0 && self.stems.iter().enumerate().any(|(set, least)| both & (1 << set) != 0 && stem >= *least)
+            both != 0
+                && self.stems.iter().enumerate().any(|(set, least)| both & (1 << set) != 0 && stem >= *least)
         })
     }
 

@@ -101,9 +101,10 @@ fn times(terms: &mut Vec<Term>) {
     while at < terms.len() {
         if terms[at].kind == Kind::Meridiem {
             let half = terms[at].key.clone();
-            let time = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().find_map(|beside| {
-                minute(terms.get(beside)?, &half).map(|minute| (beside, minute))
-            });
+            let time = [at.checked_sub(1), Some(at + 1)]
+                .into_iter()
+                .flatten()
+                .find_map(|beside| minute(terms.get(beside)?, &half).map(|minute| (beside, minute)));
             if let Some((beside, minute)) = time {
                 (terms[beside].kind, terms[beside].key) = (Kind::Date, format!("t{minute}"));
                 terms.remove(at);
@@ -135,10 +136,22 @@ fn minute(term: &Term, half: &str) -> Option<u32> {
     })
 }
 
-/// What belongs to no date after all.
+/// What belongs to no date after all, and comparators without a number: "under the warranty".
 pub(super) fn settle(terms: &mut [Term]) {
-    for term in terms {
+    for at in 0..terms.len() {
+        let compares = || {
+            neighbour(terms, at, |at| Some(at + 1))
+                .is_some_and(|term| matches!(term.kind, Kind::Number | Kind::Date))
+        };
+        let follows = || {
+            neighbour(terms, at, |at| at.checked_sub(1))
+                .is_some_and(|term| matches!(term.kind, Kind::Number | Kind::Date))
+        };
+        let loose = terms[at].kind == Kind::Comparator && !compares() && !follows();
+        let term = &mut terms[at];
         term.kind = match term.kind {
+            Kind::Comparator if loose && term.key == "about" => Kind::Drop,
+            Kind::Comparator if loose => Kind::Scope,
             // "this" points, and means nothing by itself.
             Kind::Bound if term.key == "this" => Kind::Drop,
             Kind::Bound => Kind::Scope,

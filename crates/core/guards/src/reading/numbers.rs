@@ -13,7 +13,8 @@ pub(super) fn combine(terms: &mut Vec<Term>, tokens: &[Token]) {
         if spelled(terms.get(at), tokens).is_some() {
             let run = terms[at..].iter().enumerate().take_while(|(step, term)| {
                 spelled(Some(term), tokens).is_some()
-                    && (*step == 0 || terms.get(at + step - 1).is_some_and(|before| before.until == term.from))
+                    && (*step == 0
+                        || terms.get(at + step - 1).is_some_and(|before| before.until == term.from))
             });
             let values: Vec<Value> = run.filter_map(|(_, term)| spelled(Some(term), tokens)).collect();
             let sums = sum(&values);
@@ -75,7 +76,8 @@ fn sum(values: &[Value]) -> Vec<(u64, usize)> {
 
 /// 5 behind 20 or 100, 40 behind 200: the zeros have room for it.
 fn fits_behind(total: u64, value: u64) -> bool {
-    let room = (1..=12).map(|digits| 10_u64.pow(digits)).take_while(|power| total.is_multiple_of(*power)).last();
+    let room =
+        (1..=12).map(|digits| 10_u64.pow(digits)).take_while(|power| total.is_multiple_of(*power)).last();
     value > 0 && total > 0 && room.is_some_and(|room| value < room)
 }
 

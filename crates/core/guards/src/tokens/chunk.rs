@@ -9,11 +9,15 @@ const CONTRACTIONS: [(&str, &str); 7] =
 
 impl Splitter<'_> {
     pub(super) fn chunk(&mut self, chunk: &str) {
-        let body = chunk.trim_start_matches(|letter: char| matches!(letter, ',' | ';' | ':' | '!' | '?' | '\'' | '.' | '/'));
+        let body = chunk.trim_start_matches(|letter: char| {
+            matches!(letter, ',' | ';' | ':' | '!' | '?' | '\'' | '.' | '/')
+        });
         for mark in chunk[..chunk.len() - body.len()].chars() {
             self.mark(mark);
         }
-        let body_end = body.trim_end_matches(|letter: char| matches!(letter, ',' | ';' | ':' | '!' | '?' | '\'' | '.' | '/'));
+        let body_end = body.trim_end_matches(|letter: char| {
+            matches!(letter, ',' | ';' | ':' | '!' | '?' | '\'' | '.' | '/')
+        });
         if !body_end.is_empty() {
             self.body(body_end);
         }
@@ -49,7 +53,8 @@ impl Splitter<'_> {
 
     /// Digits with letters: a number with its unit, or a code.
     fn mixed(&mut self, body: &str) {
-        let digits = body.find(|letter: char| !matches!(letter, '0'..='9' | '.' | ',' | ':')).unwrap_or(body.len());
+        let digits =
+            body.find(|letter: char| !matches!(letter, '0'..='9' | '.' | ',' | ':')).unwrap_or(body.len());
         let (number, tail) = body.split_at(digits);
         let tail = tail.strip_prefix('-').unwrap_or(tail);
         let plain = !tail.contains(|letter: char| letter.is_ascii_digit());
@@ -111,15 +116,21 @@ fn is_symbol(letter: char) -> bool {
 fn is_address(body: &str) -> bool {
     let dotted = || {
         body.split_once('.').is_some_and(|(host, rest)| {
-            host.len() > 1 && rest.len() > 1 && body.chars().all(|letter| letter.is_alphanumeric() || ".-_/".contains(letter))
+            host.len() > 1
+                && rest.len() > 1
+                && body.chars().all(|letter| letter.is_alphanumeric() || ".-_/".contains(letter))
         }) && body.contains(char::is_alphabetic)
             && !body.contains(|letter: char| !letter.is_ascii())
     };
-    body.contains(['@', '_', '\\']) || body.contains("://") || (body.starts_with('#') && body.len() > 1) || dotted()
+    body.contains(['@', '_', '\\'])
+        || body.contains("://")
+        || (body.starts_with('#') && body.len() > 1)
+        || dotted()
 }
 
 /// Single letters with dots between them, as in "p.m".
 fn abbreviation(body: &str) -> Option<String> {
-    let single = body.contains('.') && body.split('.').all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic));
+    let single = body.contains('.')
+        && body.split('.').all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic));
     single.then(|| body.split('.').collect())
 }

@@ -6,7 +6,10 @@ use super::Shape;
 pub(super) fn read(text: &str, decimal_comma: bool) -> Option<(Shape, String)> {
     let digits = |letter: char| letter.is_ascii_digit();
     let (first, last) = (text.chars().next()?, text.chars().next_back()?);
-    if !digits(first) || !digits(last) || !text.chars().all(|letter| digits(letter) || ".,:-/'".contains(letter)) {
+    if !digits(first)
+        || !digits(last)
+        || !text.chars().all(|letter| digits(letter) || ".,:-/'".contains(letter))
+    {
         return None;
     }
     if text.contains(':') {
@@ -40,7 +43,9 @@ fn decimal(text: &str, comma: bool) -> Option<String> {
         }
         number.push_str(group);
     }
-    if !(number.chars().all(|letter| letter.is_ascii_digit()) && fraction.chars().all(|letter| letter.is_ascii_digit())) {
+    if !(number.chars().all(|letter| letter.is_ascii_digit())
+        && fraction.chars().all(|letter| letter.is_ascii_digit()))
+    {
         return None;
     }
     Some(canonical(&number, fraction))
@@ -66,7 +71,8 @@ fn canonical(whole: &str, fraction: &str) -> String {
 
 fn time(text: &str) -> Option<u32> {
     let (hour, minute) = text.split_once(':')?;
-    let (hour, minute): (u32, u32) = (hour.parse().ok()?, (minute.len() == 2).then_some(minute)?.parse().ok()?);
+    let (hour, minute): (u32, u32) =
+        (hour.parse().ok()?, (minute.len() == 2).then_some(minute)?.parse().ok()?);
     (hour < 24 && minute < 60).then_some(hour * 60 + minute)
 }
 
