@@ -9,4 +9,5 @@ mod isolation;
 mod meaning;
 mod refusals;
 mod statistics;
+mod trick;
 mod world;

@@ -1,1 +1,171 @@
+//! Answers that were made unreachable.
 
+use super::world::{World, effect, met, request};
+use signalbox_api::v1::{
+    GenerateRequest, InvalidateRequest, cache_effect::Outcome, cache_service_server::CacheService as _,
+    invalidate_request::Scope,
+};
+use std::time::{Duration, SystemTime};
+use tokio::time::{Instant, sleep};
+use tonic::Request;
+
+fn asked() -> GenerateRequest {
+    GenerateRequest {
+        reference: "article 7".into(),
+        scene: "headline@3".into(),
+        ..request("Name the topic", "Rain in Rome.")
+    }
+}
+
+fn other() -> GenerateRequest {
+    GenerateRequest {
+        task_type: "extraction".into(),
+        locale: "it-IT".into(),
+        reference: "article 8".into(),
+        scene: "other@1".into(),
+        ..request("Name the topic", "Rain in Rome.")
+    }
+}
+
+async fn outcome(world: &World, request: &GenerateRequest) -> Outcome {
+    effect(&world.ask(request).await).outcome()
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_names_an_answer_makes_it_unreachable_and_no_other() {
+    let scopes = [
+        (Scope::Everything(true), false),
+        (Scope::TaskType("classify".into()), true),
+        (Scope::Locale("en-GB".into()), true),
+        (Scope::PromptTemplate("headline@3".into()), true),
+        (Scope::PromptTemplate("headline".into()), true),
+        (Scope::Reference("article 7".into()), true),
+        (Scope::Requested("alias:fast".into()), false),
+    ];
+    for (scope, spares) in scopes {
+        let world = World::new();
+        world.go(&asked(), "weather").await;
+        world.go(&other(), "weather").await;
+        let stranger = GenerateRequest { tenant_id: "other".into(), ..asked() };
+        world.go(&stranger, "weather").await;
+        world.invalidate(scope.clone(), false, false).await;
+        assert_eq!(outcome(&world, &asked()).await, Outcome::Miss, "{scope:?}");
+        let left = if spares { Outcome::ExactHit } else { Outcome::Miss };
+        assert_eq!(outcome(&world, &other()).await, left, "{scope:?}");
+        assert_eq!(outcome(&world, &stranger).await, Outcome::ExactHit, "{scope:?}");
+        world.go(&asked(), "rain").await;
+        assert_eq!(met(&world.ask(&asked()).await).2, Some("rain".into()), "{scope:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reference_counts_for_whoever_asks() {
+    let world = World::new();
+    world.go(&asked(), "weather").await;
+    let elsewhere = GenerateRequest { reference: "article 9".into(), ..asked() };
+    assert_eq!(outcome(&world, &elsewhere).await, Outcome::ExactHit);
+    world.invalidate(Scope::Reference("article 7".into()), true, false).await;
+    assert_eq!(outcome(&world, &elsewhere).await, Outcome::Miss);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_single_entry_goes_by_its_name() {
+    let world = World::new();
+    world.go(&asked(), "weather").await;
+    let id = effect(&world.ask(&asked()).await).entry_id.clone();
+    world.invalidate(Scope::EntryId(id), false, false).await;
+    assert_eq!(outcome(&world, &asked()).await, Outcome::Miss);
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_replicas_serve_it_for_a_second_at_most() {
+    let world = World::new();
+    let replica = world.replica();
+    world.go(&asked(), "weather").await;
+    assert_eq!(outcome(&replica, &asked()).await, Outcome::ExactHit);
+    world.invalidate(Scope::Everything(true), false, false).await;
+    sleep(Duration::from_millis(1_001)).await;
+    assert_eq!(outcome(&replica, &asked()).await, Outcome::Miss);
+
+    world.go(&asked(), "weather").await;
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(outcome(&replica, &asked()).await, Outcome::ExactHit);
+    let began = Instant::now();
+    let told = world.invalidate(Scope::Everything(true), true, false).await;
+    assert!(began.elapsed() <= Duration::from_secs(1));
+    assert!(SystemTime::try_from(told.effective_at.unwrap()).unwrap() <= world.dependencies.clock.now());
+    assert_eq!(outcome(&replica, &asked()).await, Outcome::Miss);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_was_under_way_meanwhile_is_not_served() {
+    let world = World::new();
+    let looked = world.ask(&asked()).await;
+    world.invalidate(Scope::PromptTemplate("headline".into()), true, false).await;
+    world.keep(&asked(), "weather", &looked.lookup_token).await;
+    assert_eq!(outcome(&world, &asked()).await, Outcome::Miss, "it was made by the old template");
+}
+
+#[tokio::test(start_paused = true)]
+async fn erasing_destroys_the_key_and_what_lies_there_and_proves_it() {
+    let world = World::new();
+    let replica = world.replica();
+    for n in 0..5 {
+        world.go(&request("Name the topic", &format!("Article {n}")), "weather").await;
+    }
+    let told = world.invalidate(Scope::Everything(true), false, true).await;
+    let erasure = told.erasure.unwrap();
+    assert_eq!((erasure.entries, erasure.key_ids.len()), (5, 1));
+    assert!(erasure.verified_at.is_some());
+    let tenant = world.service.cache.tenants.get("acme");
+    assert!(world.store.held(tenant.digest()).await.unwrap().is_empty());
+    assert_eq!(outcome(&replica, &request("Name the topic", "Article 1")).await, Outcome::Miss);
+
+    world.go(&asked(), "weather").await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(outcome(&replica, &asked()).await, Outcome::ExactHit, "with another key it goes on");
+    let again = world.invalidate(Scope::Everything(true), false, true).await.erasure.unwrap();
+    assert_eq!(again.entries, 1);
+    assert_ne!(again.key_ids, erasure.key_ids);
+}
+
+#[tokio::test(start_paused = true)]
+async fn erasing_a_reference_leaves_nothing_of_it_that_a_copy_could_show() {
+    let world = World::new();
+    world.go(&asked(), "weather").await;
+    let copy = {
+        let cache = &world.service.cache;
+        let tenant = cache.tenants.get("acme");
+        let id = effect(&world.ask(&asked()).await).entry_id.clone();
+        let (key, _) = crate::report::read_id(&tenant, &id, "").unwrap();
+        world.store.get(tenant.digest(), &[key]).await.unwrap().unwrap()
+    };
+    let erasure = world.invalidate(Scope::Reference("article 7".into()), false, true).await.erasure.unwrap();
+    assert_eq!((erasure.entries, erasure.key_ids.len()), (1, 1));
+    let mut restored = copy;
+    let tenant = world.service.cache.tenants.get("acme");
+    restored.epochs = world
+        .store
+        .epochs(tenant.digest(), &restored.epochs.iter().map(|(scope, _)| *scope).collect::<Vec<_>>())
+        .await
+        .unwrap();
+    world.store.put(&restored, &[], "hashed-ngrams-512", Duration::from_secs(60)).await.unwrap();
+    assert_eq!(outcome(&world, &asked()).await, Outcome::Miss, "a copy from a backup cannot be read");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_meant_is_refused_by_name() {
+    let world = World::new();
+    let refused = async |scope: Option<Scope>, erase: bool| {
+        let request = InvalidateRequest { tenant_id: "acme".into(), wait: false, erase, scope };
+        world.service.invalidate(Request::new(request)).await.unwrap_err().message().to_owned()
+    };
+    assert!(refused(None, false).await.contains("scope: is required"));
+    assert!(refused(Some(Scope::Everything(false)), false).await.contains("everything: must be true"));
+    assert!(refused(Some(Scope::Reference(String::new())), false).await.contains("reference:"));
+    assert!(refused(Some(Scope::EntryId("x".into())), false).await.contains("entry_id:"));
+    assert!(refused(Some(Scope::TaskType("tags".into())), true).await.contains("erase:"));
+    let nobody = InvalidateRequest { scope: Some(Scope::Everything(true)), ..Default::default() };
+    let status = world.service.invalidate(Request::new(nobody)).await.unwrap_err();
+    assert!(status.message().contains("tenant_id: is required"));
+}

@@ -102,6 +102,12 @@ impl World {
         }
     }
 
+    /// The same with other options.
+    pub(super) fn with_options(mut self, change: impl FnOnce(&mut Options)) -> Self {
+        change(&mut self.dependencies.options);
+        self.replica()
+    }
+
     /// Matches a task by meaning.
     pub(super) fn by_meaning(&self, task_type: &str, semantic: Semantic) {
         self.set(
