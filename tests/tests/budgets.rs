@@ -1,6 +1,6 @@
 //! Budgets, as applications and operators meet them.
 
-mod bank;
+pub(crate) mod bank;
 mod ends;
 mod money;
 mod rates;

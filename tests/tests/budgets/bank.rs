@@ -17,7 +17,6 @@ use signalbox_testkit::{
     eventually, eventually_some, merge,
 };
 use signalbox_vendorsim::{Fault, Match, RecordedRequest, Simulator, Times, Vendor};
-use std::time::Duration;
 use tempfile::TempDir;
 use tonic::{Code, Response, Status, Streaming};
 
@@ -213,12 +212,15 @@ impl Bank {
 
     /// Ledger and usage store have so many requests of the tenant, and the same of each.
     pub(crate) async fn agrees(&self, requests: u64) {
-        let now = std::time::SystemTime::now();
+        let request = v1::GetTenantRequest { tenant_id: TENANT.into() };
+        let tenant = self.budgets().get_tenant(request).await.unwrap().into_inner().tenant.unwrap();
+        let made = tenant.create_time.unwrap().seconds;
+        let around = |seconds: i64| Some(prost_types::Timestamp { seconds, nanos: 0 });
         let told = eventually_some("ledger and usage store agree", || async {
             let request = v1::ReconcileLedgerRequest {
                 tenant_id: TENANT.into(),
-                start_time: Some((now - Duration::from_secs(3600)).into()),
-                end_time: Some((now + Duration::from_secs(3600)).into()),
+                start_time: around(made - 60),
+                end_time: around(made + 3600),
                 ..Default::default()
             };
             let told = self.budgets().reconcile_ledger(request).await.unwrap().into_inner();

@@ -59,9 +59,8 @@ async fn a_hard_budget_is_never_passed_and_then_says_which_it_was(topology: Topo
 async fn who_does_not_say_how_much_it_may_write_does_not_reserve_all(topology: Topology) {
     let bank = Bank::with_limit(topology, EUR / 100).await;
     bank.fault(Vendor::Openai, "first-byte=1000");
-    let (one, other) =
-        tokio::join!(bank.ask(named("one", unbounded(LUNA))), bank.ask(named("other", unbounded(LUNA))));
-    (one.unwrap(), other.unwrap());
+    let ask = async |id| bank.ask(named(id, unbounded(LUNA))).await.unwrap();
+    tokio::join!(ask("one"), ask("other"));
     for id in ["one", "other"] {
         let event = bank.account(id).await;
         assert!(charge(&event).reserved_nano_eur <= EUR / 200 + EUR / 1000, "{event:?}");

@@ -8,10 +8,11 @@ use signalbox_api::v1::{
     BudgetStatus, LedgerEntry, ListLedgerEntriesRequest, ListRequestsRequest, ReconcileLedgerRequest,
     UsageEvent, UsageFilter, ledger_entry::Kind, usage_service_client::UsageServiceClient,
 };
+use signalbox_kit::{Clock as _, SystemClock};
 use signalbox_testkit::Fleet;
 use std::{
     collections::{BTreeMap, HashMap},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 use tokio::time::{Instant, sleep};
 
@@ -101,7 +102,7 @@ async fn rest(field: &Field) -> Result<BudgetStatus, String> {
 
 /// The first request on which ledger and usage store differ.
 async fn difference(field: &Field) -> Result<Option<String>, String> {
-    let now = SystemTime::now();
+    let now = SystemClock.now();
     let hour = Duration::from_secs(3600);
     let request = ReconcileLedgerRequest {
         tenant_id: TENANT.to_owned(),
