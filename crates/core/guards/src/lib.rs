@@ -41,6 +41,10 @@ const BUILTIN: [(&str, &str); 5] = [
 /// Symbols, units and the like, which every language shares.
 const COMMON: &str = include_str!("../lexicons/common.lex");
 
+/// Longer texts are not compared: that would take longer than a lookup has, and two such texts are hardly ever the same
+/// request in other words.
+const MOST_BYTES: usize = 2_048;
+
 static LEXICONS: LazyLock<Result<Vec<Lexicon>, BadLexicon>> = LazyLock::new(|| {
     let mut lexicons = Vec::new();
     BUILTIN.iter().try_for_each(|(code, text)| add(&mut lexicons, code, text))?;
@@ -86,7 +90,7 @@ impl Guards {
     }
 
     /// What the text says in numbers, dates and the like. `None` where the locale's language or the text's script is
-    /// unknown: such a text matches no other wording.
+    /// unknown, or the text is over 2 KiB: such a text matches no other wording.
     pub fn signature(&self, text: &str, locale: &str) -> Option<Signature> {
         let lexicon = self.lexicon(text, locale)?;
         let reading = Reading::of(text, lexicon);
@@ -94,7 +98,7 @@ impl Guards {
     }
 
     /// The text but for what never matters: case, spacing, punctuation at the end, politeness; number words as digits.
-    /// Of a text in an unknown language only spacing is evened out.
+    /// Of a text in an unknown language, or over 2 KiB, only spacing is evened out.
     pub fn normalise(&self, text: &str, locale: &str) -> String {
         match self.lexicon(text, locale) {
             Some(lexicon) => normalise::normalise(text, lexicon),
@@ -131,12 +135,17 @@ impl Guards {
                 take(&mut Pair::new(&a, &b, lexicon).refusals())
             }
             (Some(_), Some(_)) => take(&mut std::iter::once(unknown("the texts are in different languages"))),
-            _ => take(&mut std::iter::once(unknown("there is no lexicon for the language"))),
+            _ => take(&mut std::iter::once(unknown(
+                "there is no lexicon for the language, or the text is too long",
+            ))),
         }
     }
 
     /// The lexicon of a locale, as in `it-IT`. Without a locale, the one that knows most of the words, if one does.
     fn lexicon(&self, text: &str, locale: &str) -> Option<&Lexicon> {
+        if text.len() > MOST_BYTES {
+            return None;
+        }
         let language = locale.split(['-', '_']).next().unwrap_or_default().to_lowercase();
         if !language.is_empty() {
             return self.lexicons.iter().find(|lexicon| lexicon.code == language);

@@ -119,11 +119,11 @@ fn numbered(tokens: &[Token], at: usize) -> bool {
         && tokens.get(at + 1).is_some_and(|token| token.shape == Shape::Number)
 }
 
-/// Whether capitals tell names from other words: not where most words have one.
+/// Whether capitals tell names from other words: not where most words inside sentences have one.
 fn names_show(tokens: &[Token]) -> bool {
-    let words = || tokens.iter().filter(|token| token.shape == Shape::Word);
+    let words = || tokens.iter().filter(|token| token.shape == Shape::Word && !token.initial);
     let (all, capital) = (words().count(), words().filter(|token| token.capital).count());
-    all < 4 || capital * 10 <= all * 7
+    all < 3 || capital * 10 <= all * 7
 }
 
 /// Most of the letters are of the language's script; quoted text may be in any.

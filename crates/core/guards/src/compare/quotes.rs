@@ -13,7 +13,7 @@ pub(super) fn difference(a: &Reading, b: &Reading) -> Option<String> {
             in_a.sort_unstable();
             in_b.sort_unstable();
             (in_a != in_b)
-                .then(|| in_a.iter().find(|quote| !in_b.contains(quote)).or(in_b.first()).cloned())?
+                .then(|| in_a.iter().find(|quote| !in_b.contains(quote)).or_else(|| in_b.first()).cloned())?
         }
         (false, true) => in_a.into_iter().find(|quote| !says(b, quote)),
         (true, false) => in_b.into_iter().find(|quote| !says(a, quote)),
