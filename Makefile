@@ -81,6 +81,15 @@ bench: ## Measure against a direct call and other gateways; rewrites the tables 
 bench-plan: ## What choosing the candidates of a request costs
 	cargo bench --package signalbox-routing --bench plan
 
+.PHONY: bench-guards
+bench-guards: ## What comparing two instructions word by word costs
+	cargo bench --package signalbox-guards --bench guards
+
+.PHONY: eval-cache
+eval-cache: ## What matching by meaning serves, with real encoders; rewrites tables and picture of docs/cache.md
+	@tools/install.sh embedder
+	cargo run --locked --package signalbox-cache-eval --bin eval-cache -- .
+
 .PHONY: simulation
 simulation: ## Route through vendors' incidents in virtual time; rewrites tables and pictures of docs/routing.md
 	cargo run --locked --release --package signalbox-simulation --bin simulate -- .

@@ -8,7 +8,7 @@ use crate::{
 use std::fmt::Write as _;
 
 /// What each encoder serves of each set at its operating point, half by half.
-pub fn operating_points(seen: &[Seen<'_>]) -> String {
+pub fn operating_points(seen: &[&Seen<'_>]) -> String {
     let mut table = "| set | encoder | guards | threshold | half | right pairs served | near-misses served | precision, 95 % interval |\n\
                      | --- | --- | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -35,7 +35,7 @@ pub fn operating_points(seen: &[Seen<'_>]) -> String {
 }
 
 /// What is served at thresholds that others recommend, with and without guards.
-pub fn thresholds(seen: &[Seen<'_>]) -> String {
+pub fn thresholds(seen: &[&Seen<'_>]) -> String {
     let mut table =
         "| set | encoder | threshold | right pairs / near-misses served without guards | with guards |\n\
                      | --- | --- | --- | --- | --- |\n"
