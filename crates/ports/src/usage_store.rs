@@ -43,11 +43,19 @@ pub trait UsageStore: Send + Sync + fmt::Debug {
     async fn export(&self, query: &Export) -> Result<Exported, StoreFailure>;
 
     /// Closes months (first instants, UTC) that ended before `before`: later events of them count in the month they
-    /// come in. A closed month stays closed.
+    /// come in. A closed month stays closed. Where that closes any, until when all are closed now.
     ///
     /// # Errors
     /// See [`StoreFailure`].
-    async fn close_months(&self, before: SystemTime) -> Result<(), StoreFailure>;
+    async fn close_months(&self, before: SystemTime) -> Result<Option<SystemTime>, StoreFailure>;
+
+    /// What the store's own clock says; `None` where it has none but this process's.
+    ///
+    /// # Errors
+    /// See [`StoreFailure`].
+    async fn time(&self) -> Result<Option<SystemTime>, StoreFailure> {
+        Ok(None)
+    }
 
     /// Calls of each vendor and model in each minute that began in the window, oldest first, then by vendor and model:
     /// what anomalies are found from. A call counts when its event does; see [`calls`](crate::usage_facts::calls).

@@ -7148,6 +7148,43 @@ impl ::prost::Name for ReplayDeadLettersResponse {
         "/signalbox.v1.ReplayDeadLettersResponse".into()
     }
 }
+/// Removes events that could not be stored.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DiscardDeadLettersRequest {
+    /// Which. Exactly one of `sequences` and `reason` must be set.
+    #[prost(uint64, repeated, tag = "1")]
+    pub sequences: ::prost::alloc::vec::Vec<u64>,
+    /// All with this reason.
+    #[prost(enumeration = "dead_letter::Reason", tag = "2")]
+    pub reason: i32,
+}
+impl ::prost::Name for DiscardDeadLettersRequest {
+    const NAME: &'static str = "DiscardDeadLettersRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.DiscardDeadLettersRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.DiscardDeadLettersRequest".into()
+    }
+}
+/// Events were removed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DiscardDeadLettersResponse {
+    /// How many.
+    #[prost(uint64, tag = "1")]
+    pub discarded: u64,
+}
+impl ::prost::Name for DiscardDeadLettersResponse {
+    const NAME: &'static str = "DiscardDeadLettersResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.DiscardDeadLettersResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.DiscardDeadLettersResponse".into()
+    }
+}
 /// Something to group by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -7455,6 +7492,21 @@ pub mod usage_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "ReplayDeadLetters"));
             self.inner.unary(req, path, codec).await
         }
+        /// Removes such events for good: what they tell is never counted. For admin keys.
+        pub async fn discard_dead_letters(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DiscardDeadLettersRequest>,
+        ) -> std::result::Result<tonic::Response<super::DiscardDeadLettersResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.UsageService/DiscardDeadLetters");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "DiscardDeadLetters"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -7519,6 +7571,11 @@ pub mod usage_service_server {
             &self,
             request: tonic::Request<super::ReplayDeadLettersRequest>,
         ) -> std::result::Result<tonic::Response<super::ReplayDeadLettersResponse>, tonic::Status>;
+        /// Removes such events for good: what they tell is never counted. For admin keys.
+        async fn discard_dead_letters(
+            &self,
+            request: tonic::Request<super::DiscardDeadLettersRequest>,
+        ) -> std::result::Result<tonic::Response<super::DiscardDeadLettersResponse>, tonic::Status>;
     }
     /// What was used, by whom, for what and at what cost.
     ///
@@ -7920,6 +7977,47 @@ pub mod usage_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReplayDeadLettersSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.UsageService/DiscardDeadLetters" => {
+                    #[allow(non_camel_case_types)]
+                    struct DiscardDeadLettersSvc<T: UsageService>(pub Arc<T>);
+                    impl<T: UsageService> tonic::server::UnaryService<super::DiscardDeadLettersRequest>
+                        for DiscardDeadLettersSvc<T>
+                    {
+                        type Response = super::DiscardDeadLettersResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DiscardDeadLettersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as UsageService>::discard_dead_letters(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DiscardDeadLettersSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -79,8 +79,12 @@ impl UsageStore for ClickHouseStore {
         export::export(&self.client, query, self.clock.now()).await
     }
 
-    async fn close_months(&self, before: SystemTime) -> Result<(), StoreFailure> {
+    async fn close_months(&self, before: SystemTime) -> Result<Option<SystemTime>, StoreFailure> {
         months::close(&self.client, before, self.clock.now(), self.options.closing_delay).await
+    }
+
+    async fn time(&self) -> Result<Option<SystemTime>, StoreFailure> {
+        months::server_time(&self.client).await.map(Some)
     }
 
     async fn minutes(&self, window: Window) -> Result<Vec<Minute>, StoreFailure> {

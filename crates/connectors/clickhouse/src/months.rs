@@ -43,16 +43,17 @@ impl Closings {
     }
 }
 
-/// Closes all months that ended before a time. It takes `delay` until they are closed.
+/// Closes all months that ended before a time. It takes `delay` until they are closed. Until when they will be, where that
+/// is new.
 pub(crate) async fn close(
     client: &Client,
     before: SystemTime,
     now: SystemTime,
     delay: Duration,
-) -> Result<(), StoreFailure> {
+) -> Result<Option<SystemTime>, StoreFailure> {
     let before = Unit::Month.floor(time::micros(before));
     if Closings::load(client).await?.closed_before() >= before {
-        return Ok(());
+        return Ok(None);
     }
     let at = time::micros(now + delay);
     // Of several that close at the same time one row stays.
@@ -60,7 +61,14 @@ pub(crate) async fn close(
         SELECT fromUnixTimestamp64Micro({before:Int64}, 'UTC'), fromUnixTimestamp64Micro({at:Int64}, 'UTC')";
     let insert = client.query(sql).param("before", before).param("at", at);
     let insert = insert.with_setting("insert_deduplication_token", before.to_string());
-    insert.execute().await.map_err(|error| failure(&error))
+    insert.execute().await.map_err(|error| failure(&error))?;
+    Ok(Some(time::system_time(before)))
+}
+
+/// What the server's clock says.
+pub(crate) async fn server_time(client: &Client) -> Result<SystemTime, StoreFailure> {
+    let query = client.query("SELECT toUnixTimestamp64Micro(now64(6))");
+    limits::bounded(limits::LOOKUP, query.fetch_one::<i64>()).await.map(time::system_time)
 }
 
 #[cfg(test)]

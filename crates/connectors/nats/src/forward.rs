@@ -11,7 +11,7 @@ mod window;
 use crate::{
     Nats, StreamOptions, metrics,
     stream::ensure,
-    subjects::{AGAIN, Route},
+    subjects::{AGAIN, Route, Stamp},
 };
 use async_nats::jetstream::{Context, message::PublishMessage};
 use backoff::Backoff;
@@ -127,6 +127,7 @@ impl Forwarder {
             let trouble = self.confirm().err().unwrap_or(trouble);
             self.window = Window::default();
             metrics::unacked(0);
+            self.look_for_oldest();
             self.tell(&trouble);
             if last {
                 return false;
@@ -242,6 +243,15 @@ impl Forwarder {
         let patience = if self.troubled.is_some() { RETRY_SILENCE } else { SILENCE };
         let silent = !self.window.is_empty() && self.progress.elapsed() > patience;
         if silent { Err(Trouble::Silence) } else { Ok(()) }
+    }
+
+    /// What waits while nothing can be sent, so that it is seen for how long.
+    fn look_for_oldest(&mut self) {
+        if self.oldest.is_none()
+            && let Ok(entries) = self.outbox.read(None, 1)
+        {
+            self.oldest = entries.first().and_then(|entry| Stamp::of(&entry.payload)?.ended);
+        }
     }
 
     fn show_age(&self) {

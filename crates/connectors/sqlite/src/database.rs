@@ -39,6 +39,16 @@ pub enum OpenError {
         /// What SQLite says.
         reason: String,
     },
+    /// It is a database of something else.
+    #[error(
+        "{path} is another program's database, or another store's (it has a table `{table}`): name another file"
+    )]
+    Foreign {
+        /// The file.
+        path: String,
+        /// A table in it.
+        table: String,
+    },
     /// A newer version of Signalbox made or changed it.
     #[error(
         "{path} was written by a newer Signalbox (its migration {version} is not known here): run that version, \
@@ -138,6 +148,7 @@ async fn connect(options: &SqliteConnectOptions) -> sqlx::Result<SqliteConnectio
 async fn migrate(path: &Path, writer: &mut SqliteConnection) -> Result<(), OpenError> {
     migrations::run(writer).await.map_err(|error| match error {
         migrations::Error::TooNew(version) => OpenError::TooNew { path: path.display().to_string(), version },
+        migrations::Error::Foreign(table) => OpenError::Foreign { path: path.display().to_string(), table },
         migrations::Error::Failed(error) => open_error(path, &error),
     })
 }

@@ -15,6 +15,8 @@ const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "usage", include_str!("../migrat
 pub(crate) enum Error {
     /// A migration was applied that is not known here.
     TooNew(i64),
+    /// It has tables, and none of ours.
+    Foreign(String),
     /// SQLite refuses.
     Failed(sqlx::Error),
 }
@@ -22,9 +24,20 @@ pub(crate) enum Error {
 /// Brings the tables to this version, all of it or nothing. Other processes that want the same wait.
 pub(crate) async fn run(connection: &mut SqliteConnection) -> Result<(), Error> {
     let mut transaction = begin(connection).await?;
+    if let Some(table) = foreign(&mut transaction).await? {
+        return Err(Error::Foreign(table));
+    }
     migrator().run_direct(None, &mut *transaction, false).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+/// A table of a file that is another program's, or another store's.
+async fn foreign(connection: &mut SqliteConnection) -> sqlx::Result<Option<String>> {
+    let sql =
+        "SELECT min(name) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+        AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'usage_events')";
+    sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
 fn migrator() -> Migrator {

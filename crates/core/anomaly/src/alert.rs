@@ -98,6 +98,8 @@ pub(crate) enum Turn {
 #[derive(Debug, Clone)]
 pub(crate) struct Life {
     pub(crate) alert: Alert,
+    /// The last that it took.
+    turn: Turn,
     /// How far it was from what is expected when it opened.
     excess: f64,
     /// Minutes in a row that were as ever.
@@ -130,7 +132,7 @@ impl Life {
             closed: None,
         };
         alert.description = describe::sentence(&alert, Turn::Opened);
-        Self { alert, excess: excess(verdict), calm: 0, heard: minute }
+        Self { alert, turn: Turn::Opened, excess: excess(verdict), calm: 0, heard: minute }
     }
 
     /// Goes on with a verdict. Gives the turn that the alert takes.
@@ -145,6 +147,8 @@ impl Life {
         self.alert.observed = verdict.observed;
         self.alert.expected = verdict.expected;
         self.alert.threshold = verdict.threshold;
+        // The sentence and the figures beside it are of one minute.
+        self.alert.description = describe::sentence(&self.alert, self.turn);
         if verdict.standing == Standing::Calm {
             self.calm += u64::from(whole);
             return (self.calm >= timing.close_after).then_some(Turn::Calm);
@@ -161,6 +165,7 @@ impl Life {
 
     /// It got worse, or does not end.
     pub(crate) fn escalate(&mut self, minute: Minute, turn: Turn) -> Alert {
+        self.turn = turn;
         self.alert.state = State::Escalated;
         self.alert.escalated = Some(minute);
         self.alert.description = describe::sentence(&self.alert, turn);
@@ -204,6 +209,17 @@ fn id(rule: &str, subject: &Subject, minute: Minute) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sentence_of_an_alert_that_is_open_says_what_its_figures_say() {
+        let verdict =
+            |observed| Verdict { standing: Standing::Breach, observed, expected: 0.016, threshold: 0.3 };
+        let subject = Subject { vendor: "openai".into(), model: "m".into() };
+        let mut life = Life::open("r", Measure::FailureRate, &subject, Minute(1), verdict(0.9));
+        assert_eq!(life.alert.description, "The failure rate of openai/m is 90.0 % where 1.6 % is usual.");
+        assert_eq!(life.go_on(Minute(2), verdict(0.4875), true, Timing::default()), None);
+        assert_eq!(life.alert.description, "The failure rate of openai/m is 48.8 % where 1.6 % is usual.");
+    }
 
     #[test]
     fn an_id_says_what_where_and_when_in_plain_characters() {

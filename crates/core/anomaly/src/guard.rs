@@ -5,6 +5,9 @@ use crate::{
     verdict::{Standing, Verdict},
 };
 
+/// A share of which nothing is known yet.
+const UNKNOWN: f64 = 0.015;
+
 /// A minute's verdict against a fixed value. It is calm again at half of it, so that an alert does not flap.
 pub(crate) fn judge(
     reading: Reading,
@@ -20,7 +23,7 @@ pub(crate) fn judge(
     } else {
         Standing::Between
     };
-    let expected = expected.map_or(0.0, Expectation::value);
+    let expected = expected.map_or(UNKNOWN, Expectation::value);
     Verdict { standing, observed, expected, threshold: limit }
 }
 

@@ -68,7 +68,7 @@ impl Surge {
 
 fn compare(now: Reading, before: Reading, limits: Limits) -> Verdict {
     let expected = match limits.scale {
-        Scale::Share => before.and(PRIOR).value(),
+        Scale::Share => limits.scale.bounded(before.and(PRIOR).value()),
         Scale::Ratio => before.value(),
     };
     let (observed, threshold) = (now.value(), expected * (1.0 + limits.increase));

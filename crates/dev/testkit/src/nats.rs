@@ -2,7 +2,10 @@
 
 use crate::{eventually_some, tool};
 use serde_json::Value;
-use std::{path::Path, process::Stdio};
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
@@ -35,9 +38,23 @@ impl NatsServer {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
+    /// Where it keeps its streams.
+    pub fn store(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
     /// Ends it at once (SIGKILL). What it has stored stays.
     pub async fn kill(&mut self) {
         self.child.kill().await.unwrap_or_else(|error| panic!("cannot kill nats-server: {error}"));
+    }
+
+    /// Ends it as an operator does (SIGTERM): it writes down what it knows.
+    pub async fn terminate(&mut self) {
+        let pid = self.child.id().and_then(|pid| i32::try_from(pid).ok());
+        if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+            let _gone = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        self.child.wait().await.unwrap_or_else(|error| panic!("nats-server does not end: {error}"));
     }
 
     /// Starts it again, on the same port and with what it had stored.

@@ -4,7 +4,7 @@ use super::{
     Environment, KeySource, Secret,
     addresses::with_password,
     check::Findings,
-    sanity::check_key_source,
+    sanity::{check_key_source, check_path},
     tree::Cursor,
     values::{Decimal, HumanDuration, postgres_schema, redis_schema},
 };
@@ -131,6 +131,8 @@ impl RedisConfig {
 
 pub(super) fn check(budgets: &BudgetsConfig, at: &Cursor<'_>, findings: &mut Findings) {
     let store = at.key("store");
+    let path = budgets.store.sqlite.as_ref().and_then(|sqlite| sqlite.path.as_ref());
+    check_path(path, &store.key("sqlite").key("path"), findings);
     if let Some(postgres) = &budgets.store.postgres {
         check_key_source(postgres.password.as_ref(), &store.key("postgres").key("password"), findings);
         if budgets.store.sqlite.is_some() {

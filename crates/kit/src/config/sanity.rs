@@ -7,7 +7,10 @@ use super::{
 };
 use signalbox_pricing::{Rate, parse_decimal};
 use signalbox_types::{Capability, Tier};
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+};
 
 /// A price this many times off its peers is a slip of units: per token, per thousand, in cents.
 const ABSURD_FACTOR: u64 = 1_000;
@@ -46,6 +49,15 @@ pub(super) fn check_key_source(source: Option<&KeySource>, at: &Cursor<'_>, find
         Some(KeySource { env: None, file: None }) => findings.fault(at, "needs `env` or `file`"),
         Some(KeySource { env: Some(names), file: None }) => check_variables(names, at, findings),
         Some(KeySource { env: None, file: Some(_) }) | None => {}
+    }
+}
+
+/// A file or folder that outlives the process: SQLite takes an empty name, `:memory:` and addresses for other things.
+pub(super) fn check_path(path: Option<&PathBuf>, at: &Cursor<'_>, findings: &mut Findings) {
+    let Some(path) = path.map(|path| path.to_string_lossy()) else { return };
+    let is_path = !path.trim().is_empty() && !path.starts_with(':') && !path.starts_with("file:");
+    if !is_path || path.contains(['?', '#', '\0']) {
+        findings.fault(at, format!("`{path}` is not the path of something on the disk"));
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
     check::Findings,
     file::Config,
     nearest::did_you_mean,
-    sanity::check_key_source,
+    sanity::{check_key_source, check_path},
     tree::Cursor,
     values::{Decimal, HumanDuration, url_schema},
 };
@@ -156,6 +156,9 @@ const LONGEST_BATCH: HumanDuration = HumanDuration::secs(10);
 
 pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
     let (usage, at) = (&config.usage, root.key("usage"));
+    let path = usage.store.sqlite.as_ref().and_then(|sqlite| sqlite.path.as_ref());
+    check_path(path, &at.key("store").key("sqlite").key("path"), findings);
+    check_path(usage.spool.dir.as_ref(), &at.key("spool").key("dir"), findings);
     if let Some(clickhouse) = &usage.store.clickhouse {
         check_name(&clickhouse.database, &at.key("store").key("clickhouse").key("database"), findings);
         let at = at.key("store").key("clickhouse");
@@ -174,6 +177,14 @@ pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings)
     if interval > LONGEST_BATCH {
         let message = format!("{interval} is too long: at most {LONGEST_BATCH}");
         findings.fault(&at.key("ingest").key("batch_interval"), message);
+    }
+    for (name, plan) in &config.plans {
+        if *plan == PlanConfig::default() {
+            findings.warn(
+                &root.key("plans").key(name),
+                "includes nothing that is limited, so nothing is ever beyond it",
+            );
+        }
     }
     for (id, tenant) in &config.tenants {
         if let Some(plan) = tenant.plan.as_ref().filter(|plan| !config.plans.contains_key(*plan)) {

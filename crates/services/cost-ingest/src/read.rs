@@ -12,7 +12,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use letters::{list as list_letters, replay as replay_letters};
+pub(crate) use letters::{discard as discard_letters, list as list_letters, replay as replay_letters};
 pub(crate) use overage::overage;
 pub(crate) use page::Pages;
 pub(crate) use query::query;

@@ -64,3 +64,14 @@ pub(crate) fn event(id: &str) -> UsageEvent {
         ..UsageEvent::default()
     }
 }
+
+/// The same with an id as it travels: a UUID, see [`id`].
+pub(crate) fn sent(name: &str) -> UsageEvent {
+    UsageEvent { event_id: id(name), ..event(name) }
+}
+
+/// The UUID of an event such as `e7`.
+pub(crate) fn id(name: &str) -> String {
+    let number: u64 = name.trim_start_matches('e').parse().unwrap_or_default();
+    format!("00000000-0000-7000-8000-{number:012}")
+}

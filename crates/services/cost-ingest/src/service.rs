@@ -132,4 +132,12 @@ impl UsageService for Usage {
         require(&request, Identity::may_operate)?;
         answer(read::replay_letters(&self.dependencies, request.into_inner()).await)
     }
+
+    async fn discard_dead_letters(
+        &self,
+        request: Request<v1::DiscardDeadLettersRequest>,
+    ) -> Answer<v1::DiscardDeadLettersResponse> {
+        require(&request, Identity::may_operate)?;
+        answer(read::discard_letters(&self.dependencies, request.into_inner()).await)
+    }
 }

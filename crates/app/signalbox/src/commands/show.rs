@@ -57,9 +57,13 @@ pub(super) fn attempts(attempts: &[v1::Attempt]) -> Vec<String> {
 fn told(attempt: &v1::Attempt) -> String {
     let cause = word(attempt.cause().as_str_name(), "CAUSE_");
     let after = wire_time(attempt.latency).map(|time| format!(" after {time}")).unwrap_or_default();
-    let outcome = match attempt.error_reason.as_str() {
-        "" => format!("answered{after}"),
-        reason => format!("failed{after}: {reason}: {}", attempt.error_message),
+    let outcome = match (attempt.error_reason.as_str(), attempt.error_message.as_str()) {
+        ("", _) => format!("answered{after}"),
+        ("CANCELLED", "") => format!("cancelled{after}"),
+        ("CANCELLED", why) => format!("cancelled{after}: {why}"),
+        // Accounts hold no messages.
+        (reason, "") => format!("failed{after}: {reason}"),
+        (reason, why) => format!("failed{after}: {reason}: {why}"),
     };
     let status = match attempt.vendor_status {
         0 => String::new(),
@@ -102,6 +106,26 @@ mod tests {
         assert_eq!(tokens(&usage), "unknown");
         usage.set_source(v1::token_usage::Source::Estimated);
         assert_eq!(tokens(&usage), "12 input + 0 output + 3 reasoning (estimated)");
+    }
+
+    #[test]
+    fn a_call_says_what_came_of_it_and_no_more() {
+        let attempt = |reason: &str, message: &str| v1::Attempt {
+            vendor: "openai".into(),
+            model: "m".into(),
+            cause: v1::attempt::Cause::FirstChoice as i32,
+            error_reason: reason.into(),
+            error_message: message.into(),
+            ..v1::Attempt::default()
+        };
+        let calls =
+            [attempt("CANCELLED", ""), attempt("VENDOR_BAD_RESPONSE", ""), attempt("VENDOR_ERROR", "503")];
+        let told = [
+            "1. openai/m (first choice) cancelled",
+            "2. openai/m (first choice) failed: VENDOR_BAD_RESPONSE",
+            "3. openai/m (first choice) failed: VENDOR_ERROR: 503",
+        ];
+        assert_eq!(attempts(&calls), told);
     }
 
     #[test]

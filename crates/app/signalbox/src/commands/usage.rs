@@ -52,10 +52,10 @@ enum Action {
     Overage(overage::OverageArgs),
     /// Models that behave unlike their own history
     Alerts(alerts::AlertsArgs),
-    /// Events that could not be stored
+    /// Events that could not be stored, and to discard them
     DeadLetters(letters::LettersArgs),
     /// Put such events on the bus again, as after an upgrade that can read them
-    Replay(letters::ReplayArgs),
+    Replay(letters::ChosenArgs),
 }
 
 /// Does what was asked.
@@ -70,7 +70,7 @@ pub(crate) async fn run(args: UsageArgs) -> Result<(), CommandError> {
         Action::Export(args) => export::run(client, args).await,
         Action::Overage(args) => overage::run(client, args, json).await,
         Action::Alerts(args) => alerts::run(client, args, json).await,
-        Action::DeadLetters(args) => letters::list(client, args, json).await,
+        Action::DeadLetters(args) => letters::run(client, args, json).await,
         Action::Replay(args) => letters::replay(client, args).await,
     }
 }

@@ -50,6 +50,12 @@ pub(crate) async fn prepare(
         }
         return Ok(Usage::default());
     }
+    if nats.is_some() && config.loaded().config.usage.store.clickhouse.is_none() {
+        tracing::warn!(
+            "accounts from NATS are stored in a FILE OF THIS PROCESS: only one process may have the role ingest then, or each \
+             has a part of the accounts and none has all; for several set usage.store.clickhouse"
+        );
+    }
     let (bus, letters) = bus(config, clock, spool, nats)?;
     let store::Opened { store, migrated } = store::open(config, clock).await?;
     let service = Dependencies {

@@ -103,3 +103,43 @@ async fn a_letter_is_replayed_although_the_servers_still_know_its_event() {
     assert_eq!(letters.replay(&Chosen::Reason(Reason::UnknownEnum)).await.unwrap(), 1);
     assert_eq!(id(&receive(&mut bus, 1).await[0].payload), "e1");
 }
+
+#[tokio::test]
+async fn discarded_letters_are_gone_and_no_others() {
+    let server = NatsServer::start().await;
+    let (_nats, letters) = letters(&server).await;
+    for sequence in 1..=5 {
+        let reason = if sequence % 2 == 0 { Reason::Malformed } else { Reason::FutureVersion };
+        letters.set_aside(letter(sequence, reason)).await.unwrap();
+    }
+    assert_eq!(letters.discard(&Chosen::Sequences(vec![1, 77])).await.unwrap(), 1);
+    assert_eq!(letters.discard(&Chosen::Reason(Reason::Malformed)).await.unwrap(), 2);
+    let left = letters.list(None, 0, 100).await.unwrap();
+    assert_eq!(left.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [3, 5]);
+}
+
+#[tokio::test]
+async fn a_message_as_long_as_the_servers_take_can_be_set_aside_and_says_what_was_cut() {
+    let server = NatsServer::start().await;
+    let (_nats, letters) = letters(&server).await;
+    let long = Letter { payload: vec![0xff; 1 << 20], ..letter(1, Reason::Malformed) };
+    letters.set_aside(long).await.unwrap();
+    let (_, kept) = letters.list(None, 0, 1).await.unwrap().remove(0);
+    assert!(kept.payload.len() > 900_000 && kept.payload.iter().all(|byte| *byte == 0xff));
+    assert!(kept.detail.ends_with("only 983040 of its 1048576 bytes are kept"), "{}", kept.detail);
+}
+
+#[tokio::test]
+async fn a_stream_of_letters_that_is_full_says_so_and_takes_them_again_when_some_are_discarded() {
+    let server = NatsServer::start().await;
+    let nats = connect(vec![server.url()]).await;
+    let small = StreamOptions { max_bytes: Some(64 << 10), ..StreamOptions::default() };
+    let letters = NatsDeadLetters::new(&nats, small);
+    let long = |sequence| Letter { payload: vec![0xff; 3000], ..letter(sequence, Reason::Malformed) };
+    letters.set_aside(long(1)).await.unwrap();
+    letters.set_aside(long(2)).await.unwrap();
+    let full = letters.set_aside(long(3)).await.unwrap_err().to_string();
+    assert!(full.contains("maximum bytes exceeded"), "{full}");
+    letters.discard(&Chosen::Sequences(vec![1])).await.unwrap();
+    letters.set_aside(long(3)).await.unwrap();
+}

@@ -1,13 +1,14 @@
 //! What the forwarder makes of deaths, drains and entries that are no events.
 
 use crate::support::{Forwarding, append, connect, consumer, id, ids, is_empty, jetstream, receive, spool};
+use signalbox_api::v1::UsageEvent;
 use signalbox_nats::{ConsumerOptions, StreamOptions, UsageConsumer};
-use signalbox_ports::{Entry, Outbox, Position, UsageBus as _};
+use signalbox_ports::{Entry, Outbox, Position, UsageBus as _, UsageLog as _};
 use signalbox_testkit::{NatsServer, eventually};
 use std::{
     io,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 #[tokio::test]
@@ -64,6 +65,27 @@ async fn a_drain_does_not_wait_for_servers_that_are_away() {
     let ended = Forwarding::start(&nats, spool.clone()).drain();
     tokio::time::timeout(Duration::from_secs(15), ended).await.unwrap();
     assert!(!is_empty(&spool).await, "they are sent at the next start");
+}
+
+#[tokio::test]
+async fn how_long_accounts_wait_is_seen_while_nothing_can_be_sent() {
+    let mut server = NatsServer::start().await;
+    let nats = connect(vec![server.url()]).await;
+    server.kill().await;
+    eventually("the loss is noticed", || async { !nats.is_connected() }).await;
+    let dir = tempfile::tempdir().unwrap();
+    let spool = spool(dir.path());
+    let ended = SystemTime::now() - Duration::from_secs(100);
+    spool.append(&UsageEvent { end_time: Some(ended.into()), ..crate::support::event("e") }).unwrap();
+    let forwarding = Forwarding::start(&nats, spool.clone());
+    eventually("it is more than a minute", || async {
+        let text = signalbox_kit::telemetry::metrics::text();
+        let behind =
+            text.lines().find_map(|line| line.strip_prefix("signalbox_usage_forward_behind_seconds "));
+        behind.is_some_and(|seconds| seconds.parse::<u64>().unwrap() >= 100)
+    })
+    .await;
+    forwarding.kill().await;
 }
 
 /// A log that holds anything.

@@ -7,6 +7,7 @@ mod bus;
 mod cluster;
 mod crash;
 mod dead;
+mod doubt;
 mod forwarder;
 mod streams;
 mod support;

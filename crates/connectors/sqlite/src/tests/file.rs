@@ -52,6 +52,20 @@ async fn a_file_of_another_kind_is_refused_by_name_and_left_as_it_is() {
 }
 
 #[tokio::test]
+async fn another_programs_database_is_refused_by_name_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("music.db");
+    let options = format!("sqlite://{}?mode=rwc", path.display());
+    let mut other = sqlx::SqliteConnection::connect(&options).await.unwrap();
+    sqlx::query("CREATE TABLE songs (name TEXT)").execute(&mut other).await.unwrap();
+    let error = refusal(&path).await.to_string();
+    assert!(error.contains("music.db is another program's database") && error.contains("`songs`"), "{error}");
+    let tables: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut other).await.unwrap();
+    assert_eq!(tables, 1);
+}
+
+#[tokio::test]
 async fn a_damaged_file_is_refused_by_name() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("usage.db");

@@ -92,15 +92,14 @@ impl UsageStore for SqliteUsage {
         export::export(self, export).await
     }
 
-    async fn close_months(&self, before: SystemTime) -> Result<(), StoreFailure> {
+    async fn close_months(&self, before: SystemTime) -> Result<Option<SystemTime>, StoreFailure> {
         let now = self.clock.now();
-        months::close(&self.database, level::nanos(before), level::nanos(now))
-            .await
-            .map_err(|error| self.failure(&error))?;
+        let closed = months::close(&self.database, level::nanos(before), level::nanos(now)).await;
+        let closed = closed.map_err(|error| self.failure(&error))?;
         if let Some(oldest) = self.retention.and_then(|retention| now.checked_sub(retention)) {
             self.expire(oldest).await?;
         }
-        Ok(())
+        Ok(closed)
     }
 
     async fn minutes(&self, window: Window) -> Result<Vec<Minute>, StoreFailure> {

@@ -5,16 +5,18 @@ use crate::{Database, database::begin};
 use sqlx::{SqliteConnection, SqlitePool};
 use std::time::SystemTime;
 
-/// Closes the months that ended at or before an instant, unless they are closed.
-pub(super) async fn close(database: &Database, before: i64, now: i64) -> sqlx::Result<()> {
+/// Closes the months that ended at or before an instant, unless they are closed. Until when they are, where that is new.
+pub(super) async fn close(database: &Database, before: i64, now: i64) -> sqlx::Result<Option<SystemTime>> {
     let until = Level::Month.floor(before);
     let mut writer = database.writer().await;
     let mut transaction = begin(&mut writer).await?;
-    if closed_until(&mut transaction).await?.is_none_or(|closed| closed < until) {
+    let is_new = closed_until(&mut transaction).await?.is_none_or(|closed| closed < until);
+    if is_new {
         let insert = sqlx::query("INSERT INTO usage_closings (until, closed_at) VALUES (?, ?)");
         insert.bind(until / SECOND).bind(now).execute(&mut *transaction).await?;
     }
-    transaction.commit().await
+    transaction.commit().await?;
+    Ok(is_new.then(|| instant(until)))
 }
 
 /// The end of the newest month that is closed, in nanoseconds.

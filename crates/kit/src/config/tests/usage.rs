@@ -34,6 +34,34 @@ fn a_store_is_one_and_its_password_is_somewhere_else() {
 }
 
 #[test]
+fn what_is_kept_is_kept_on_the_disk() {
+    for path in ["", " ", ":memory:", "file::memory:", "usage.db?mode=memory"] {
+        let problem = format!("`{path}` is not the path of something on the disk");
+        for (field, at) in [("usage.store.sqlite.path", "4:13"), ("budgets.store.sqlite.path", "4:13")] {
+            let [section, store, kind, key] = field.split('.').collect::<Vec<_>>()[..] else {
+                unreachable!()
+            };
+            let text = format!("{section}:\n  {store}:\n    {kind}:\n      {key}: '{path}'\n");
+            assert_problems(&text, &[&format!("{at}: {field}: {problem}")]);
+        }
+        let text = format!("usage:\n  spool: {{dir: '{path}'}}\n");
+        assert_problems(&text, &[&format!("2:16: usage.spool.dir: {problem}")]);
+    }
+    good("usage: {store: {sqlite: {path: 'data/usage v1.db'}}, spool: {dir: /var/spool}}");
+}
+
+#[test]
+fn a_plan_without_limits_is_worth_a_warning() {
+    let loaded = good("plans: {p: {}, q: {requests: 1}}");
+    let warnings: Vec<_> = loaded.warning_lines().collect();
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].ends_with("plans.p: includes nothing that is limited, so nothing is ever beyond it"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
 fn amounts_that_cannot_be_meant_are_refused() {
     assert_problems(
         "usage:\n  ingest: {batch_interval: 11s}\n",

@@ -1,11 +1,11 @@
 use super::*;
-use crate::samples::{NOW, event};
+use crate::samples::{NOW, id, sent};
 use proptest::prelude::*;
 use prost_types::Timestamp;
 use signalbox_api::v1::{Cost, TokenUsage};
 
 fn verdict(change: impl FnOnce(&mut UsageEvent)) -> Result<UsageEvent, (Reason, String)> {
-    let mut event = event("e1");
+    let mut event = sent("e1");
     change(&mut event);
     read(&event.encode_to_vec(), *NOW).map_err(|rejected| (rejected.reason, rejected.detail))
 }
@@ -22,7 +22,7 @@ fn attempt(event: &mut UsageEvent) -> &mut signalbox_api::v1::Attempt {
 
 #[test]
 fn a_good_account_comes_through_unchanged() {
-    assert_eq!(verdict(|_| {}).unwrap(), event("e1"));
+    assert_eq!(verdict(|_| {}).unwrap(), sent("e1"));
     verdict(|event| {
         event.attempts.clear();
         event.cost = None;
@@ -39,11 +39,11 @@ fn a_good_account_comes_through_unchanged() {
 
 #[test]
 fn what_is_no_account_is_malformed_and_named_as_far_as_it_can_be_read() {
-    let mut payload = event("e1").encode_to_vec();
+    let mut payload = sent("e1").encode_to_vec();
     payload.truncate(payload.len() - 1);
     let rejected = read(&payload, *NOW).unwrap_err();
     assert_eq!(rejected.reason, Reason::Malformed);
-    assert_eq!((rejected.event_id.as_str(), rejected.tenant_id.as_str()), ("e1", "acme"));
+    assert_eq!((rejected.event_id.as_str(), rejected.tenant_id.as_str()), (id("e1").as_str(), "acme"));
     assert_eq!(read(b"\xff\xff\xff", *NOW).unwrap_err().reason, Reason::Malformed);
     assert_eq!(read(b"", *NOW).unwrap_err().reason, Reason::InvalidValue);
 }
@@ -71,6 +71,7 @@ fn absurd_and_missing_values_are_named_by_their_field() {
     let absurd = |detail: &str, change: fn(&mut UsageEvent)| refused(Reason::InvalidValue, detail, change);
     absurd("schema_version: is missing", |event| event.schema_version = 0);
     absurd("event_id: is missing", |event| event.event_id.clear());
+    absurd("event_id: is no UUID", |event| event.event_id = "hello".to_owned());
     absurd("request_id: is missing", |event| event.request_id.clear());
     absurd("operation: is missing", |event| event.operation = 0);
     absurd("outcome: is missing", |event| event.outcome = 0);
@@ -84,7 +85,7 @@ fn absurd_and_missing_values_are_named_by_their_field() {
     absurd("start_time: is more than two years ago", |event| {
         event.start_time.as_mut().unwrap().seconds -= 3 * 366 * 86_400;
     });
-    absurd("end_time: is before start_time", |event| event.end_time.as_mut().unwrap().seconds -= 7_200);
+    absurd("end_time: is before start_time", |event| event.end_time.as_mut().unwrap().seconds -= 2);
     absurd("latency: is negative", |event| event.latency.as_mut().unwrap().seconds = -1);
     absurd("usage.output_tokens: is 9999999999", |event| {
         event.usage = Some(TokenUsage { output_tokens: 9_999_999_999, ..TokenUsage::default() });
@@ -116,7 +117,7 @@ proptest! {
 
     #[test]
     fn a_flipped_byte_never_brings_a_cost_that_is_not_the_sum(at: usize, bit in 0_u8..8) {
-        let mut payload = event("e1").encode_to_vec();
+        let mut payload = sent("e1").encode_to_vec();
         let at = at % payload.len();
         payload[at] ^= 1 << bit;
         if let Ok(event) = read(&payload, *NOW) {

@@ -22,8 +22,9 @@ pub(super) struct Sorted {
 pub(super) fn sort(deliveries: Vec<Delivery>, now: SystemTime) -> Sorted {
     let mut sorted = Sorted::default();
     let mut places = HashMap::with_capacity(deliveries.len());
-    for Delivery { sequence, payload, again, .. } in deliveries {
-        match check::read(&payload, now) {
+    for Delivery { sequence, payload, again, taken_at } in deliveries {
+        // By the bus' clock: a wrong one here must not make good accounts absurd.
+        match check::read(&payload, taken_at) {
             Ok(event) => match places.entry(event.event_id.clone()) {
                 Entry::Vacant(place) => {
                     place.insert(sorted.good.len());

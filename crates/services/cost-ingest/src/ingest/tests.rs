@@ -1,7 +1,7 @@
 //! With a store that fails as it is told to, and a bus that says what it was told.
 
 use super::*;
-use crate::samples::{NOW, event};
+use crate::samples::{NOW, id, sent};
 use futures_util::FutureExt;
 use prost::Message;
 use signalbox_api::v1::{UsageEvent, UsageRow, dead_letter::Reason};
@@ -85,7 +85,7 @@ impl UsageStore for Store {
         never()
     }
 
-    async fn close_months(&self, _: SystemTime) -> Result<(), StoreFailure> {
+    async fn close_months(&self, _: SystemTime) -> Result<Option<SystemTime>, StoreFailure> {
         never()
     }
 
@@ -123,7 +123,7 @@ impl Bus {
 
     fn put_events(&self, events: impl IntoIterator<Item = u64>) {
         for number in events {
-            self.put(number, event(&format!("e{number}")).encode_to_vec(), false);
+            self.put(number, sent(&format!("e{number}")).encode_to_vec(), false);
         }
     }
 }
@@ -250,9 +250,9 @@ async fn bad_messages_are_set_aside_with_their_reason_and_hold_up_nothing() {
     let world = World::default();
     world.bus.put(1, b"\xff\xff".to_vec(), false);
     world.bus.put_events(2..=3);
-    world.bus.put(4, UsageEvent { schema_version: 9, ..event("e4") }.encode_to_vec(), false);
-    world.bus.put(5, UsageEvent { lane: 99, ..event("e5") }.encode_to_vec(), false);
-    world.bus.put(6, UsageEvent { end_time: None, ..event("e6") }.encode_to_vec(), false);
+    world.bus.put(4, UsageEvent { schema_version: 9, ..sent("e4") }.encode_to_vec(), false);
+    world.bus.put(5, UsageEvent { lane: 99, ..sent("e5") }.encode_to_vec(), false);
+    world.bus.put(6, UsageEvent { end_time: None, ..sent("e6") }.encode_to_vec(), false);
     world.work(10, 5).await;
     assert_eq!((world.stored(), world.acknowledged()), (2, (1..=6).collect()));
     let reasons = [
@@ -278,7 +278,9 @@ async fn what_cannot_be_set_aside_stays_on_the_bus_and_holds_up_nothing() {
     assert!(world.progress.complete_until().is_some());
     // There is room for letters again, and they come again.
     world.letters.0.lock().unwrap().1 = 0;
-    [1, 3, 5, 7, 9].map(|sequence| world.bus.put(sequence, b"\xff\xff".to_vec(), true));
+    for sequence in [1, 3, 5, 7, 9] {
+        world.bus.put(sequence, b"\xff\xff".to_vec(), true);
+    }
     world.work(10, 5).await;
     assert_eq!((world.reasons().len(), world.acknowledged()), (5, (1..=10).collect()));
 }
@@ -287,11 +289,11 @@ async fn what_cannot_be_set_aside_stays_on_the_bus_and_holds_up_nothing() {
 async fn an_event_that_comes_twice_is_stored_once() {
     let world = World::default();
     world.bus.put_events([1, 2]);
-    world.bus.put(3, event("e1").encode_to_vec(), true);
+    world.bus.put(3, sent("e1").encode_to_vec(), true);
     world.work(10, 2).await;
     assert_eq!((world.stored(), world.acknowledged()), (2, vec![1, 2, 3]));
     assert_eq!(world.store.kept().suspects, [1], "one of its copies may be stored");
-    world.bus.put(4, event("e2").encode_to_vec(), true);
+    world.bus.put(4, sent("e2").encode_to_vec(), true);
     world.work(10, 2).await;
     assert_eq!(world.store.kept().suspects, [1, 1]);
 }
@@ -339,7 +341,7 @@ async fn a_slow_store_does_not_lose_the_batch_to_another_ingester() {
     let world = World::default();
     world.bus.put_events(1..=64);
     world.store.kept().slow = Duration::from_secs(4);
-    world.store.kept().poison = ["e7".to_owned(), "e40".to_owned()].into();
+    world.store.kept().poison = [id("e7"), id("e40")].into();
     world.work(100, 300).await;
     assert_eq!(world.stored(), 62);
     assert!(world.bus.told().extended.len() > 10);
@@ -349,7 +351,7 @@ async fn a_slow_store_does_not_lose_the_batch_to_another_ingester() {
 async fn what_the_store_refuses_is_found_and_the_rest_is_stored() {
     let world = World::default();
     world.bus.put_events(1..=1_000);
-    world.store.kept().poison = ["e1", "e500", "e501", "e1000"].map(str::to_owned).into();
+    world.store.kept().poison = ["e1", "e500", "e501", "e1000"].map(id).into();
     world.work(10_000, 5).await;
     assert_eq!((world.stored(), world.acknowledged()), (996, (1..=1_000).collect()));
     let mut refused = world.reasons();
@@ -377,7 +379,7 @@ async fn a_store_that_refuses_everything_is_waited_for_and_nothing_is_set_aside(
 async fn a_lone_event_that_is_refused_again_and_again_blocks_nobody_for_ever() {
     let world = World::default();
     world.bus.put_events([1]);
-    world.store.kept().poison = ["e1".to_owned()].into();
+    world.store.kept().poison = [id("e1")].into();
     world.work(10, 30).await;
     assert_eq!((world.reasons(), world.acknowledged()), (vec![(1, Reason::StoreRefused)], vec![1]));
     assert_eq!(world.store.kept().tokens.len(), 5);
@@ -385,7 +387,7 @@ async fn a_lone_event_that_is_refused_again_and_again_blocks_nobody_for_ever() {
 
 #[test]
 fn a_token_names_the_events_and_not_only_their_places() {
-    let held = |id: &str| batch::Held { sequence: 1, again: false, payload: Vec::new(), event: event(id) };
+    let held = |id: &str| batch::Held { sequence: 1, again: false, payload: Vec::new(), event: sent(id) };
     let token = |id: &str| batch::batch(&[held(id)], batch::Suspects::Again).token;
     assert_eq!(token("e1"), token("e1"));
     assert_ne!(token("e1"), token("e2"), "a stream made anew begins at 1 again");
@@ -401,11 +403,11 @@ async fn watchers_see_what_is_stored_and_not_what_was_there_before() {
     let drain = CancellationToken::new();
     let working = tokio::spawn(ingester.run(drain.clone()));
     let mut next = async || futures_util::StreamExt::next(&mut seen).await.unwrap().event.unwrap().event_id;
-    assert_eq!(next().await, "e1");
-    world.bus.put(2, event("e1").encode_to_vec(), true);
+    assert_eq!(next().await, id("e1"));
+    world.bus.put(2, sent("e1").encode_to_vec(), true);
     tokio::time::sleep(Duration::from_secs(2)).await;
     world.bus.put_events([3]);
-    assert_eq!(next().await, "e3");
+    assert_eq!(next().await, id("e3"));
     assert!(next().now_or_never().is_none());
     drain.cancel();
     working.await.unwrap();

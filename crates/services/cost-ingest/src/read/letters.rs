@@ -6,13 +6,13 @@ use super::{
 };
 use crate::{failure, service::Dependencies};
 use signalbox_api::v1::{
-    DeadLetter, ListDeadLettersRequest, ListDeadLettersResponse, ReplayDeadLettersRequest,
-    ReplayDeadLettersResponse, dead_letter::Reason,
+    DeadLetter, DiscardDeadLettersRequest, DiscardDeadLettersResponse, ListDeadLettersRequest,
+    ListDeadLettersResponse, ReplayDeadLettersRequest, ReplayDeadLettersResponse, dead_letter::Reason,
 };
 use signalbox_ports::{Chosen, Letter};
 use signalbox_types::Failure;
 
-/// Letters replayed by one call when they are named one by one.
+/// Letters replayed or discarded by one call when they are named one by one.
 const MOST_NAMED: usize = 10_000;
 
 /// Answers `ListDeadLetters`.
@@ -54,16 +54,31 @@ pub(crate) async fn replay(
     dependencies: &Dependencies,
     request: ReplayDeadLettersRequest,
 ) -> Result<ReplayDeadLettersResponse, Failure> {
-    let mut violations = Violations::default();
-    let reason = known::<Reason>(request.reason, "reason", &mut violations).unwrap_or_default();
-    let (by_number, by_reason) = (!request.sequences.is_empty(), reason != Reason::Unspecified);
-    violations.check(by_number != by_reason, "sequences", || "give exactly one of `sequences` and `reason`");
-    violations.check(request.sequences.len() <= MOST_NAMED, "sequences", || {
-        format!("has {} numbers, at most {MOST_NAMED} are allowed", request.sequences.len())
-    });
-    violations.into_result()?;
-    let which = if by_number { Chosen::Sequences(request.sequences) } else { Chosen::Reason(reason) };
+    let which = chosen(request.sequences, request.reason)?;
     let replayed = dependencies.letters.replay(&which).await.map_err(failure::of_bus)?;
     tracing::info!(replayed, "dead letters were put on the bus again");
     Ok(ReplayDeadLettersResponse { replayed })
+}
+
+/// Answers `DiscardDeadLetters`.
+pub(crate) async fn discard(
+    dependencies: &Dependencies,
+    request: DiscardDeadLettersRequest,
+) -> Result<DiscardDeadLettersResponse, Failure> {
+    let which = chosen(request.sequences, request.reason)?;
+    let discarded = dependencies.letters.discard(&which).await.map_err(failure::of_bus)?;
+    tracing::warn!(discarded, ?which, "dead letters were discarded by hand: what they tell is never counted");
+    Ok(DiscardDeadLettersResponse { discarded })
+}
+
+fn chosen(sequences: Vec<u64>, reason: i32) -> Result<Chosen, Failure> {
+    let mut violations = Violations::default();
+    let reason = known::<Reason>(reason, "reason", &mut violations).unwrap_or_default();
+    let (by_number, by_reason) = (!sequences.is_empty(), reason != Reason::Unspecified);
+    violations.check(by_number != by_reason, "sequences", || "give exactly one of `sequences` and `reason`");
+    violations.check(sequences.len() <= MOST_NAMED, "sequences", || {
+        format!("has {} numbers, at most {MOST_NAMED} are allowed", sequences.len())
+    });
+    violations.into_result()?;
+    Ok(if by_number { Chosen::Sequences(sequences) } else { Chosen::Reason(reason) })
 }

@@ -6,9 +6,9 @@ use prost_types::Timestamp;
 use signalbox_api::{
     status::from_status,
     v1::{
-        self, Alert, GetOverageRequest, GetRequestRequest, ListAlertsRequest, ListDeadLettersRequest,
-        ListRequestsRequest, Overage, QueryUsageRequest, ReplayDeadLettersRequest, UsageDimension,
-        UsageEvent, UsageFilter, alert::State, dead_letter::Reason, overage::Measure,
+        self, Alert, DiscardDeadLettersRequest, GetOverageRequest, GetRequestRequest, ListAlertsRequest,
+        ListDeadLettersRequest, ListRequestsRequest, Overage, QueryUsageRequest, ReplayDeadLettersRequest,
+        UsageDimension, UsageEvent, UsageFilter, alert::State, dead_letter::Reason, overage::Measure,
         query_usage_request::Interval, usage_service_server::UsageService,
     },
 };
@@ -212,5 +212,14 @@ async fn dead_letters_are_listed_by_pages_and_replayed_by_one_way_of_naming_them
     assert_eq!(fields(replay(&[], Reason::Unspecified).await), ["sequences"]);
     assert_eq!(fields(replay(&[1], Reason::Malformed).await), ["sequences"]);
     assert_eq!(replay(&[2], Reason::Unspecified).await.unwrap().into_inner().replayed, 1);
-    assert_eq!(replay(&[], Reason::Malformed).await.unwrap().into_inner().replayed, 2);
+    assert_eq!(replay(&[1], Reason::Unspecified).await.unwrap().into_inner().replayed, 1);
+    assert_eq!(replay(&[1], Reason::Unspecified).await.unwrap().into_inner().replayed, 0);
+    let discard = async |sequences: &[u64], reason: Reason| {
+        let request = DiscardDeadLettersRequest { sequences: sequences.to_vec(), reason: reason as i32 };
+        world.usage.discard_dead_letters(Request::new(request)).await
+    };
+    assert_eq!(fields(discard(&[], Reason::Unspecified).await), ["sequences"]);
+    assert_eq!(discard(&[1, 2, 4], Reason::Unspecified).await.unwrap().into_inner().discarded, 0);
+    assert_eq!(discard(&[], Reason::Malformed).await.unwrap().into_inner().discarded, 1);
+    assert_eq!(list(String::new()).await.0, [] as [u64; 0]);
 }

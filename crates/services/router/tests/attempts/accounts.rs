@@ -157,6 +157,20 @@ async fn the_callers_time_is_a_failure_and_told_as_that() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_is_reset_at_about_its_deadline_ran_out_of_time_and_an_earlier_one_was_called_off() {
+    let over = (Outcome::Failed, "DEADLINE_EXCEEDED");
+    for (dropped, told) in [(985, over), (900, (Outcome::Cancelled, "CANCELLED"))] {
+        let world = World::new();
+        world.adapter.tell("openai", [answers_after(60_000, "late")]);
+        let mut asked = tonic::Request::new(alias("pair"));
+        asked.set_timeout(Duration::from_secs(1));
+        let cut = timeout(Duration::from_millis(dropped), world.client().generate(asked)).await;
+        assert!(cut.is_err());
+        assert_eq!(end(&world.book.last()), told, "{dropped}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_nobody_can_serve_is_told_with_its_decision_and_what_is_no_request_is_not() {
     let world = World::new();
     world.ask(alias("nobody")).await.unwrap_err();

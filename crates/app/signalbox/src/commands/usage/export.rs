@@ -12,6 +12,7 @@ use std::{
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
+use uuid::Uuid;
 
 /// What to export, and where to.
 #[derive(Debug, clap::Args)]
@@ -25,7 +26,8 @@ pub(super) struct ExportArgs {
     /// Whose; all tenants where left out
     #[arg(long, value_name = "ID", default_value = "")]
     tenant: String,
-    /// What a row is
+    /// What a row is. Rows of days and requests have all of a request's cost at the model that served it; those of calls
+    /// have each vendor's own, to compare with its bill
     #[arg(long, value_enum, default_value_t = Rows::Daily)]
     rows: Rows,
     /// Also a month that may still change
@@ -63,32 +65,54 @@ pub(super) async fn run(client: Client, args: ExportArgs) -> Result<(), CommandE
         detail: detail as i32,
         allow_open: args.allow_open,
     };
-    let partial = args.output.with_extension("partial");
-    let summary = match fetch(client, request, &partial).await {
-        Ok(summary) => summary,
-        Err(error) => {
-            let _may_not_exist = fs::remove_file(&partial);
-            return Err(error);
-        }
-    };
-    fs::rename(&partial, &args.output).map_err(|error| cannot_write(&args.output, &error))?;
+    let mut partial = Partial::beside(&args.output)?;
+    let summary = fetch(client, request, &mut partial).await?;
+    partial.becomes(&args.output)?;
     print_aside(&told(&args.output, &summary))
+}
+
+/// A file of its own beside the one to be written, which is gone at the end unless it became that.
+struct Partial {
+    path: PathBuf,
+    file: File,
+}
+
+impl Partial {
+    fn beside(target: &Path) -> Result<Self, CommandError> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let path = target.with_file_name(format!(".{name}.{}.partial", Uuid::now_v7()));
+        let file = File::create_new(&path).map_err(|error| cannot_write(&path, &error))?;
+        Ok(Self { path, file })
+    }
+
+    fn write(&mut self, data: &[u8]) -> Result<(), CommandError> {
+        self.file.write_all(data).map_err(|error| cannot_write(&self.path, &error))
+    }
+
+    fn becomes(self, target: &Path) -> Result<(), CommandError> {
+        self.file.sync_all().map_err(|error| cannot_write(&self.path, &error))?;
+        fs::rename(&self.path, target).map_err(|error| cannot_write(target, &error))
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        let _is_renamed = fs::remove_file(&self.path);
+    }
 }
 
 async fn fetch(
     mut client: Client,
     request: ExportUsageRequest,
-    partial: &Path,
+    partial: &mut Partial,
 ) -> Result<Summary, CommandError> {
     let mut pieces = client.export_usage(request).await.map_err(failed)?.into_inner();
-    let mut file = File::create(partial).map_err(|error| cannot_write(partial, &error))?;
     let mut summary = None;
     while let Some(piece) = pieces.message().await.map_err(failed)? {
-        file.write_all(&piece.data).map_err(|error| cannot_write(partial, &error))?;
+        partial.write(&piece.data)?;
         progress(piece.rows_done, piece.rows_total);
         summary = piece.summary.or(summary);
     }
-    file.sync_all().map_err(|error| cannot_write(partial, &error))?;
     summary.ok_or_else(|| CommandError::new("the export broke off: it came without its closing sums"))
 }
 
@@ -113,4 +137,36 @@ fn told(file: &Path, summary: &Summary) -> String {
     let hash: String = summary.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
     let state = if summary.closed_time.is_some() { "closed, it will not change" } else { "STILL OPEN" };
     format!("{}: {cost}, the month is {state}, sha256 {hash}", file.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = files.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn exports_side_by_side_share_no_file_and_one_that_fails_leaves_none_and_removes_no_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let (csv, parquet) = (dir.path().join("x.csv"), dir.path().join("x.parquet"));
+        fs::write(dir.path().join("x.partial"), "somebody's own").unwrap();
+        let mut one = Partial::beside(&csv).unwrap();
+        let mut other = Partial::beside(&parquet).unwrap();
+        let failed = Partial::beside(&csv).unwrap();
+        one.write(b"csv").unwrap();
+        other.write(b"parquet").unwrap();
+        drop(failed);
+        one.becomes(&csv).unwrap();
+        other.becomes(&parquet).unwrap();
+        assert_eq!(names(dir.path()), ["x.csv", "x.parquet", "x.partial"]);
+        assert_eq!(
+            (fs::read(&csv).unwrap(), fs::read(&parquet).unwrap()),
+            (b"csv".into(), b"parquet".into())
+        );
+    }
 }

@@ -7,6 +7,7 @@ use crate::commands::{
 };
 use jiff::Timestamp;
 use signalbox_api::{json, v1};
+use std::num::NonZeroUsize;
 use v1::{UsageDimension, query_usage_request::Interval};
 
 /// Rows on a page.
@@ -16,15 +17,16 @@ const PAGE: i32 = 1000;
 #[derive(Debug, clap::Args)]
 pub(super) struct QueryArgs {
     /// What to group by, as in `tenant,model`: tenant, key, scene, task-type, locale, reference, vendor, model, lane,
-    /// operation, outcome, cache-outcome, error-reason, simulated
+    /// operation, outcome, cache-outcome, error-reason, simulated. The cost of a request, failed calls included, stands at
+    /// the vendor and model that served it: to compare with a vendor's bill, export the month with `--rows attempt`
     #[arg(long, value_delimiter = ',', value_parser = dimension)]
     by: Vec<UsageDimension>,
     /// Length of the buckets of time: hour, day or month; the whole window where left out
     #[arg(long, value_parser = interval)]
     interval: Option<Interval>,
     /// Most rows to print
-    #[arg(long, default_value_t = 100)]
-    limit: usize,
+    #[arg(long, default_value = "100")]
+    limit: NonZeroUsize,
     #[command(flatten)]
     when: WhenArgs,
     #[command(flatten)]
@@ -50,13 +52,14 @@ fn interval(text: &str) -> Result<Interval, String> {
 /// Asks, page by page, and prints.
 pub(super) async fn run(mut client: Client, args: QueryArgs, as_json: bool) -> Result<(), CommandError> {
     let (start, end) = args.when.window(Timestamp::now());
+    let limit = args.limit.get();
     let mut request = v1::QueryUsageRequest {
         start_time: Some(start),
         end_time: end,
         filter: Some(args.filter.filter()),
         group_by: args.by.iter().map(|dimension| *dimension as i32).collect(),
         interval: args.interval.unwrap_or(Interval::Unspecified) as i32,
-        page_size: PAGE.min(i32::try_from(args.limit).unwrap_or(PAGE)),
+        page_size: PAGE.min(i32::try_from(limit).unwrap_or(PAGE)),
         page_token: String::new(),
     };
     let mut found = v1::QueryUsageResponse::default();
@@ -65,12 +68,12 @@ pub(super) async fn run(mut client: Client, args: QueryArgs, as_json: bool) -> R
         found.rows.extend(page.rows);
         found.rows_read += page.rows_read;
         (found.complete_until, found.next_page_token) = (page.complete_until, page.next_page_token);
-        if found.next_page_token.is_empty() || found.rows.len() >= args.limit {
+        if found.next_page_token.is_empty() || found.rows.len() >= limit {
             break;
         }
         request.page_token.clone_from(&found.next_page_token);
     }
-    found.rows.truncate(args.limit);
+    found.rows.truncate(limit);
     print(&if as_json { json::to_json(&found)? } else { table(&found, &args.by, args.interval.is_some()) })
 }
 

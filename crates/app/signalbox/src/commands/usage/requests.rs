@@ -7,6 +7,7 @@ use crate::commands::{
 };
 use jiff::Timestamp;
 use signalbox_api::{json, v1};
+use std::num::NonZeroUsize;
 
 /// Requests on a page.
 const PAGE: i32 = 500;
@@ -25,8 +26,8 @@ pub(super) struct RequestArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct RequestsArgs {
     /// Most to print
-    #[arg(long, default_value_t = 50)]
-    limit: usize,
+    #[arg(long, default_value = "50")]
+    limit: NonZeroUsize,
     #[command(flatten)]
     when: WhenArgs,
     #[command(flatten)]
@@ -50,15 +51,16 @@ pub(super) async fn one(mut client: Client, args: RequestArgs, as_json: bool) ->
 /// Prints requests, a line each.
 pub(super) async fn list(mut client: Client, args: RequestsArgs, as_json: bool) -> Result<(), CommandError> {
     let (start, end) = args.when.window(Timestamp::now());
+    let limit = args.limit.get();
     let mut request = v1::ListRequestsRequest {
         filter: Some(args.filter.filter()),
         start_time: Some(start),
         end_time: end,
-        page_size: PAGE.min(i32::try_from(args.limit).unwrap_or(PAGE)),
+        page_size: PAGE.min(i32::try_from(limit).unwrap_or(PAGE)),
         ..v1::ListRequestsRequest::default()
     };
     let mut found = v1::ListRequestsResponse::default();
-    while found.events.len() < args.limit {
+    while found.events.len() < limit {
         let page = client.list_requests(request.clone()).await.map_err(failed)?.into_inner();
         found.events.extend(page.events);
         found.next_page_token = page.next_page_token;
@@ -67,7 +69,7 @@ pub(super) async fn list(mut client: Client, args: RequestsArgs, as_json: bool) 
         }
         request.page_token.clone_from(&found.next_page_token);
     }
-    found.events.truncate(args.limit);
+    found.events.truncate(limit);
     if as_json {
         return print(&json::to_json(&found)?);
     }
@@ -85,7 +87,7 @@ pub(super) async fn tail(mut client: Client, args: TailArgs, as_json: bool) -> R
             print_aside(&format!("{} requests were left out: too many at a time", message.skipped))?;
         }
         let event = message.event.unwrap_or_default();
-        print(&if as_json { json::to_json(&event)? } else { line(&event).join("  ") })?;
+        print(&if as_json { json::to_json_line(&event)? } else { line(&event).join("  ") })?;
     }
     Ok(())
 }
@@ -148,7 +150,14 @@ fn audit(event: &v1::UsageEvent) -> String {
         ("asked for", event.requested_model.clone()),
         ("outcome", outcome(event)),
         ("why there", event.route_reason.clone()),
-        ("tokens", show::tokens(&usage)),
+        (
+            "tokens",
+            if event.attempts.is_empty() {
+                "none: no model was called".to_owned()
+            } else {
+                show::tokens(&usage)
+            },
+        ),
         ("began", when::shown(event.start_time.as_ref())),
         ("trace", event.trace_id.clone()),
         (

@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 /// What `/readyz` calls it.
 const CONDITION: &str = "usage store";
+/// And what the other end of the way.
+const BUS: &str = "usage bus";
 /// Most entries that are sent to NATS and not acknowledged.
 const IN_FLIGHT: usize = 2_048;
 /// Most accounts stored at once in a file: more would only take memory, some 8 KiB each.
@@ -53,6 +55,10 @@ pub(crate) fn start(
     if let (Some(service), Some(bus)) = (service, bus) {
         if let Some(nats) = nats {
             listening.spawn(follow(service.tail.clone(), nats.clone()));
+            if shared.spool.is_none() {
+                readiness.set(BUS, Err("not connected yet".to_owned()));
+                listening.spawn(reach(nats.clone(), readiness.clone()));
+            }
         }
         // A router goes on without a store: its spool waits for it.
         let gate = (!migrated && shared.spool.is_none()).then(|| readiness.clone());
@@ -137,6 +143,14 @@ async fn migrate(service: &Dependencies, gate: Option<&Readiness>) {
     if let Some(readiness) = gate {
         readiness.set(CONDITION, Ok(()));
     }
+}
+
+/// Waits until NATS was reached for the first time: later losses pass, while a wrong password does not.
+async fn reach(nats: Nats, readiness: Readiness) {
+    while !nats.is_connected() {
+        tokio::time::sleep(PAUSE).await;
+    }
+    readiness.set(BUS, Ok(()));
 }
 
 /// Tells watchers what all processes account for, as the servers tell it, while there are any.
