@@ -239,6 +239,3 @@ impl Flight {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -123,6 +123,7 @@ pub(crate) fn within(field: &'static str) -> impl Fn(Failure) -> Failure {
         for violation in &mut failure.violations {
             violation.field = format!("{field}.{}", violation.field);
         }
+        failure.message = format!("{field}.{}", failure.message);
         failure
     }
 }

@@ -95,7 +95,9 @@ impl Cache {
 
     /// What lies in an entry of a tenant, wherever it is.
     async fn kept(&self, tenant: &Tenant, entry: &Entry) -> Result<Option<Kept>, CacheAway> {
-        let Some(data_key) = tenant.data_key(&*self.dependencies.store).await? else { return Ok(None) };
+        let store = &*self.dependencies.store;
+        let Some(key_id) = seal::key_id(&entry.sealed) else { return Ok(None) };
+        let Some(data_key) = tenant.data_key_of(store, key_id).await? else { return Ok(None) };
         let place = Place { partition: &entry.partition, key: entry.key, epochs: &entry.epochs };
         let plain = seal::open(&data_key, place, &entry.sealed);
         Ok(plain.ok().and_then(|plain| Kept::decode(&*plain).ok()))

@@ -54,6 +54,11 @@ pub(crate) fn seal(key: &DataKey, place: Place<'_>, plain: &[u8]) -> Result<Vec<
     Ok(sealed)
 }
 
+/// The id of the key that something was sealed with.
+pub(crate) fn key_id(sealed: &[u8]) -> Option<&[u8]> {
+    sealed.get(1..HEAD)
+}
+
 /// What was sealed in a place.
 pub(crate) fn open(key: &DataKey, place: Place<'_>, sealed: &[u8]) -> Result<Vec<u8>, Closed> {
     let (head, rest) = sealed.split_at_checked(HEAD).ok_or(Closed::Forged)?;

@@ -85,7 +85,9 @@ impl Stats {
             Some(stats) => take_in(stats, seen),
             None => {
                 let name = if tasks.len() < MOST_TASKS { task_type } else { OTHER_TASKS };
-                take_in(tasks.entry(name.to_owned()).or_default(), seen);
+                let stats = tasks.entry(name.to_owned()).or_default();
+                name.clone_into(&mut stats.task_type);
+                take_in(stats, seen);
             }
         }
         let due = pending.written.elapsed() >= FLUSH_EVERY;

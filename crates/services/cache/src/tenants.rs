@@ -18,6 +18,8 @@ use tokio::time::Instant;
 const MOST: usize = 4_096;
 /// Scopes of a tenant whose epochs are remembered.
 const MOST_SCOPES: usize = 4_096;
+/// How often an unknown data key is asked for.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
 /// Under which name a tenant's data key lies.
 const DATA_KEY: &str = "data_key";
 
@@ -42,10 +44,13 @@ pub(crate) struct Tenant {
     secret: Secret,
     relied_on: Duration,
     epochs: Mutex<Bounded<Scope, (u64, Instant)>>,
-    data_key: Mutex<Option<(Option<Arc<DataKey>>, Instant)>>,
+    data_key: Mutex<Option<HeardKey>>,
     /// Model calls made for its requests that no account has yet.
     owed: Mutex<Vec<UsageAttempt>>,
 }
+
+/// A key, or that there is none, and when that was.
+type HeardKey = (Option<Arc<DataKey>>, Instant);
 
 /// A data key cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -133,6 +138,28 @@ impl Tenant {
         {
             return Ok(key.clone());
         }
+        self.read_data_key(store).await
+    }
+
+    /// The key of that id, if it is the one in force. One that nobody heard of yet may be new: it is asked for, but not
+    /// again and again where it is one that was destroyed.
+    pub(crate) async fn data_key_of(
+        &self,
+        store: &dyn CacheStore,
+        id: &[u8],
+    ) -> Result<Option<Arc<DataKey>>, CacheAway> {
+        let known = lock(&self.data_key).clone();
+        let is_it = |key: &Arc<DataKey>| key.id() == id;
+        if let Some((key, heard)) = known {
+            let found = key.filter(is_it).filter(|_| heard.elapsed() < self.relied_on);
+            if found.is_some() || heard.elapsed() < ASK_AGAIN {
+                return Ok(found);
+            }
+        }
+        Ok(self.read_data_key(store).await?.filter(is_it))
+    }
+
+    async fn read_data_key(&self, store: &dyn CacheStore) -> Result<Option<Arc<DataKey>>, CacheAway> {
         let asked = Instant::now();
         let wrapped = store.value(self.digest(), DATA_KEY).await?;
         let key = wrapped.and_then(|wrapped| self.unwrapped(&wrapped));

@@ -1,7 +1,6 @@
 //! Vectors of instructions: remembered, made for several texts in one call, and never made twice at the same time.
 
 use crate::{bounded::Bounded, gate::Gate, metrics, options::Options, tenants::Tenant};
-use futures_util::future::Either;
 use signalbox_ports::cache::{CacheAway, Digest, Embedded, Embedder, NotEmbedded};
 use std::{
     collections::HashMap,
@@ -97,21 +96,25 @@ impl Vectors {
         }
         let forming = state.forming.entry(tenant.digest()).or_default();
         forming.push((name, text.to_owned()));
-        let call = self.clone().call(tenant.clone(), forming.len());
-        let size = forming.len();
+        let (is_first, is_full) = (forming.len() == 1, forming.len() >= self.0.batch);
+        let full = is_full.then(|| mem::take(forming));
         drop(state);
-        if size == 1 || size == self.0.batch {
-            tokio::spawn(call);
+        match full {
+            Some(texts) => drop(tokio::spawn(self.clone().call(tenant.clone(), texts))),
+            None if is_first => drop(tokio::spawn(self.clone().call_later(tenant.clone()))),
+            None => {}
         }
         made
     }
 
-    /// Makes what is ordered: at once where the batch is full, else when the window is over.
-    async fn call(self, tenant: Arc<Tenant>, size: usize) {
-        let window =
-            if size < self.0.batch { Either::Left(sleep(self.0.window)) } else { Either::Right(async {}) };
-        window.await;
+    /// Makes what is ordered until the window is over.
+    async fn call_later(self, tenant: Arc<Tenant>) {
+        sleep(self.0.window).await;
         let texts = self.lock().forming.remove(&tenant.digest()).unwrap_or_default();
+        self.call(tenant, texts).await;
+    }
+
+    async fn call(self, tenant: Arc<Tenant>, texts: Vec<(Digest, String)>) {
         if texts.is_empty() {
             return;
         }

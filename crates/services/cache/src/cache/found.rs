@@ -67,7 +67,11 @@ impl Cache {
         if scopes.is_empty() || current != entry.epochs {
             return Ok(None);
         }
-        let Some(key) = tenant.data_key(store).await? else { return Ok(None) };
+        let Some(key_id) = seal::key_id(&entry.sealed) else {
+            metrics::violation(Violation::Seal);
+            return Ok(None);
+        };
+        let Some(key) = tenant.data_key_of(store, key_id).await? else { return Ok(None) };
         let place = Place { partition: &entry.partition, key: entry.key, epochs: &entry.epochs };
         let plain = match seal::open(&key, place, &entry.sealed) {
             Ok(plain) => plain,

@@ -208,5 +208,7 @@ async fn of_all_replicas_one_request_takes_over_from_a_leader_that_is_gone() {
     assert_eq!(waiting.iter().filter(|one| one.is_finished()).count(), 1);
     let next = taken(&mut waiting).await;
     one.keep(&request("Name the topic", "Rain."), "weather", &next.lookup_token).await;
-    assert!(all(waiting).await.iter().all(|looked| effect(looked).outcome() == Outcome::Coalesced));
+    let looked = all(waiting).await;
+    let met: Vec<_> = looked.iter().map(met).collect();
+    assert!(met.iter().all(|(outcome, ..)| *outcome == Outcome::Coalesced), "{met:?}");
 }

@@ -36,14 +36,8 @@ fn asked(id: u32) -> GenerateRequest {
 /// Enough that was right to serve what is near.
 async fn give_evidence(world: &World) {
     let cache = &world.service.cache;
-    let tenant = cache.tenants.get("acme");
-    for n in 0..900_u16 {
-        let [high, low] = n.to_be_bytes();
-        let mut entry = Digest::default();
-        (entry.0[0], entry.0[1]) = (high, low);
-        let seen = Observation { entry, similarity: similarity(), is_right: true, report: None };
-        cache.observe(&tenant, "classify", seen).await.unwrap();
-    }
+    cache.seed(&cache.tenants.get("acme"), "classify", similarity(), 1_000).await;
+    sleep(Duration::from_secs(1)).await;
 }
 
 /// Of the two instructions, as the embedder sees it.

@@ -7,6 +7,8 @@ use signalbox_api::v1::{
 };
 use tonic::Request;
 
+type Change<T> = fn(&mut T);
+
 #[tokio::test(start_paused = true)]
 async fn a_lookup_without_what_it_takes_is_refused_by_name() {
     let world = World::new();
@@ -14,7 +16,7 @@ async fn a_lookup_without_what_it_takes_is_refused_by_name() {
         let request = request("Name the topic", "Rain.");
         LookupRequest { context: Some(context(&request)), request: Some(request), wait: None }
     };
-    let changes: [(&str, fn(&mut LookupRequest)); 5] = [
+    let changes: [(&str, Change<LookupRequest>); 5] = [
         ("request: is required", |lookup| lookup.request = None),
         ("context: is required", |lookup| lookup.context = None),
         ("request.tenant_id: is required", |lookup| lookup.request.as_mut().unwrap().tenant_id.clear()),
@@ -74,7 +76,7 @@ async fn a_report_says_whose_of_what_and_how_it_was() {
         verdict: Verdict::Wrong.into(),
     };
     world.service.report_hit(Request::new(whole())).await.unwrap();
-    let changes: [(&str, fn(&mut ReportHitRequest)); 4] = [
+    let changes: [(&str, Change<ReportHitRequest>); 4] = [
         ("tenant_id:", |report| report.tenant_id.clear()),
         ("entry_id:", |report| report.entry_id = "x".into()),
         ("request_id:", |report| report.request_id.clear()),
