@@ -12,7 +12,7 @@ is, are, was, were, be, been, being, am, do, does, did, have, has, had, having
 i, me, my, mine, you, your, yours, we, us, our, ours, myself
 what, whats, which, will, would, can, could, may, might, shall, what is, what are
 s, whether, some, any
-write, give, suggest, propose, provide, generate, produce, compose, draft, come up with, offer
+write, give, suggest, propose, provide, generate, produce a, produce the, compose, draft a, draft the, come up with
 write me, give me, i need, i want, we need, i would like, i like to
 for me, for this, for it, for that, do that, do it, how does that work, held on, taking place on
 option, options, titled, called, entitled

@@ -8,7 +8,7 @@
 //! use signalbox_guards::Guards;
 //!
 //! let guards = Guards::builtin();
-//! assert!(guards.compare("List five tags for the recipe", "Give 5 tags for the recipe, please", "en").is_ok());
+//! assert!(guards.compare("Write five tags for the recipe", "Give 5 tags for the recipe, please", "en").is_ok());
 //! let refusal = guards.compare("Give 5 tags", "Give 15 tags", "en").unwrap_err();
 //! assert_eq!(refusal.guard.name(), "number");
 //! ```
