@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// Neighbours of a vector in the graph, and how many are looked at when it is made and when it is searched.
 const NEIGHBOURS: u32 = 16;
-const EFFORT_TO_ADD: u32 = 200;
+const EFFORT_TO_ADD: u32 = 100;
 const EFFORT_TO_SEARCH: u32 = 100;
 
 /// Makes an index unless there is one, and drops those of other spaces that have become empty.
