@@ -33,9 +33,11 @@ impl Gate {
         let rules = BreakerRules {
             window: Duration::from_secs(10),
             open_for: Duration::from_secs(2),
-            open_at_most: Duration::from_secs(30),
+            // To try it costs one caller a few milliseconds, so it is tried often.
+            open_at_most: Duration::from_secs(5),
             forget_after: Duration::from_secs(60),
             probe_patience: Duration::from_secs(10),
+            ramp_start: 0.1,
             ..BreakerRules::default()
         };
         Self(Mutex::new(Breaker::new(rules, now())))

@@ -100,11 +100,15 @@ impl Cache {
         let id = entry_id(key);
         answer.entry_id = String::new();
         answer.stored_at = Some(self.now().into());
-        self.flights
-            .land((tenant.digest(), key), &Arc::new(Landed { entry_id: id.clone(), answer: answer.clone() }));
         let token = self.of_this(&question, token).await;
+        let epochs = token.as_ref().and_then(|token| token.epochs(&question.scopes));
+        if self.is_outdated(&question, epochs.as_ref()).await {
+            return self.invalidated(&question, token).await;
+        }
+        let landed = Landed { entry_id: id.clone(), answer: answer.clone() };
+        self.flights.land((tenant.digest(), key), &Arc::new(landed));
         let keeping = Keeping {
-            epochs: token.as_ref().and_then(|token| token.epochs(&question.scopes)),
+            epochs,
             near: token.as_ref().and_then(|token| token.near),
             owner: token.map(|token| token.owner).unwrap_or_default(),
             question,
@@ -117,6 +121,27 @@ impl Cache {
             refused_reason: result.err().unwrap_or_default().to_owned(),
             attempts: tenant.take_owed(),
         }
+    }
+
+    /// Whether something was invalidated since an answer was looked up, which then is one of the time before.
+    async fn is_outdated(&self, question: &Question, then: Option<&Epochs>) -> bool {
+        let Some(then) = then else { return false };
+        let (tenant, options) = (&question.tenant, &self.dependencies.options);
+        let current = tenant.epochs(&*self.dependencies.store, &question.scopes);
+        // Where the store does not say, what was heard before counts.
+        let _ = timeout(options.exact_budget, current).await;
+        tenant.is_outdated(then)
+    }
+
+    /// Nobody may have the answer: the next in line makes one of its own.
+    async fn invalidated(&self, question: &Question, token: Option<Token>) -> v1::StoreResponse {
+        const REASON: &str = "invalidated";
+        if let Some(token) = token.filter(|token| !token.owner.is_empty()) {
+            self.release((question.tenant.digest(), token.key()), &token.owner).await;
+        }
+        metrics::kept(REASON);
+        let attempts = question.tenant.take_owed();
+        v1::StoreResponse { refused_reason: REASON.to_owned(), attempts, ..Default::default() }
     }
 
     /// The token, if the answer is to the very request that was looked up. An answer of a lower tier than was asked for is

@@ -112,6 +112,12 @@ impl Tenant {
         Ok(epochs)
     }
 
+    /// Whether any of these epochs is not the current one any more, as far as this process has ever heard.
+    pub(crate) fn is_outdated(&self, then: &Epochs) -> bool {
+        let mut epochs = lock(&self.epochs);
+        then.iter().any(|(scope, epoch)| epochs.get(scope).is_some_and(|(known, _)| known != *epoch))
+    }
+
     /// What this process has just heard of a scope.
     pub(crate) fn remember(&self, scope: Scope, epoch: u64, heard: Instant) {
         let mut epochs = lock(&self.epochs);

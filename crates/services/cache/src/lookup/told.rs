@@ -85,11 +85,16 @@ impl Cache {
         under_way: bool,
     ) -> v1::LookupResponse {
         let reason = miss.reason.unwrap_or_default();
-        metrics::looked_up(Outcome::Miss, reason);
+        if under_way {
+            // It is asked again, and counts then.
+            metrics::looked_up(Outcome::Miss, "under_way");
+        } else {
+            metrics::looked_up(Outcome::Miss, reason);
+            self.seen(&question.tenant, &question.task_type, &Seen::Missed(reason));
+        }
         if let Some(near) = miss.near {
             metrics::similarity("refused", near.similarity);
         }
-        self.seen(&question.tenant, &question.task_type, &Seen::Missed(reason));
         let leads = owner.is_some();
         v1::LookupResponse {
             effect: Some(without_answer(Outcome::Miss, reason)),

@@ -102,8 +102,18 @@ async fn an_answer_that_was_under_way_meanwhile_is_not_served() {
     let world = World::new();
     let looked = world.ask(&asked()).await;
     world.invalidate(Scope::PromptTemplate("headline".into()), true, false).await;
-    world.keep(&asked(), "weather", &looked.lookup_token).await;
-    assert_eq!(outcome(&world, &asked()).await, Outcome::Miss, "it was made by the old template");
+    let asked = asked();
+    let follower = world.ask_waiting(&asked, Duration::from_secs(9));
+    let leader = async {
+        sleep(Duration::from_millis(300)).await;
+        world.keep(&asked, "weather", &looked.lookup_token).await
+    };
+    let (follower, kept) = tokio::join!(follower, leader);
+    assert_eq!(kept.refused_reason, "invalidated", "it was made by the old template");
+    assert_eq!(met(&follower), (Outcome::Miss, "", None));
+    assert!(follower.flight_ttl.is_some(), "who waited makes a new one");
+    world.keep(&asked, "rain", &follower.lookup_token).await;
+    assert_eq!(met(&world.ask(&asked).await).2, Some("rain".into()));
 }
 
 #[tokio::test(start_paused = true)]
