@@ -195,9 +195,10 @@ impl Flights {
     }
 
     /// The store does not say who leads: where the lead is over by this process's own clock, the first in line takes over.
-    pub(crate) fn promote_overdue(&self, key: FlightKey) {
+    /// `is_away`: it has said nothing for some time, so that an answer made elsewhere would not come either.
+    pub(crate) fn promote_overdue(&self, key: FlightKey, is_away: bool) {
         if let Some(flight) = self.lock().get_mut(&key)
-            && flight.until <= Instant::now()
+            && (flight.until <= Instant::now() || (is_away && flight.leader == ELSEWHERE))
         {
             flight.promote(self.ttl, false);
         }

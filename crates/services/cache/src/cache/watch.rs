@@ -11,21 +11,27 @@ use tokio::time::{sleep, timeout};
 /// The longest that one look takes.
 const PATIENCE: Duration = Duration::from_millis(250);
 
+/// A store that says nothing so often in a row is away: each process goes on by itself.
+const AWAY: u32 = 3;
+
 /// Looks every now and then, until nobody waits any more.
 pub(super) async fn watch(cache: Arc<Cache>, question: Arc<Question>) {
     let key = (question.tenant.digest(), question.keys.exact);
+    let mut silent = 0;
     loop {
         sleep(next_look(rand::random())).await;
         let Some(first) = cache.flights.first_in_line(key) else { return };
-        match timeout(PATIENCE, look(&cache, &question, &first)).await {
-            Ok(Some(Seen::Landed(landed))) => cache.flights.land(key, &landed),
-            Ok(Some(Seen::Free)) => {
+        let seen = timeout(PATIENCE, look(&cache, &question, &first)).await.ok().flatten();
+        silent = if seen.is_some() { 0 } else { silent + 1 };
+        match seen {
+            Some(Seen::Landed(landed)) => cache.flights.land(key, &landed),
+            Some(Seen::Free) => {
                 if !cache.flights.promote(key, &first) {
                     cache.release(key, &first).await;
                 }
             }
-            Ok(Some(Seen::UnderWay)) => {}
-            Ok(None) | Err(_) => cache.flights.promote_overdue(key),
+            Some(Seen::UnderWay) => {}
+            None => cache.flights.promote_overdue(key, silent >= AWAY),
         }
     }
 }

@@ -126,3 +126,20 @@ async fn an_entry_that_was_changed_or_moved_is_a_miss() {
         assert!(crate::metrics::violations() > before, "it is counted, for somebody to look into it");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_another_process_goes_on_soon_after_the_store_is_gone() {
+    let (one, trick) = tricky();
+    let other = one.replica();
+    let asked = request("Name the topic", "Rain in Rome.");
+    one.ask(&asked).await;
+    let waiting = other.ask_waiting(&asked, Duration::from_secs(60));
+    let going = async {
+        sleep(Duration::from_millis(500)).await;
+        trick.away(true);
+        Instant::now()
+    };
+    let (looked, gone) = tokio::join!(waiting, going);
+    assert!(looked.flight_ttl.is_some(), "it leads in its own process");
+    assert!(gone.elapsed() <= Duration::from_millis(400), "{:?}", gone.elapsed());
+}
