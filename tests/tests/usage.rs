@@ -337,17 +337,18 @@ async fn bad_accounts_are_set_aside_with_a_reason_and_can_be_put_back() {
     let good = room.account("good").await;
     room.world.signalbox.router.terminate();
     room.world.signalbox.router.ended().await;
-    let bad = |id: &str, change: fn(&mut UsageEvent)| {
-        let mut event = UsageEvent { event_id: id.to_owned(), request_id: id.to_owned(), ..good.clone() };
+    let id = |number: usize| format!("00000000-0000-7000-8000-{number:012}");
+    let bad = |number: usize, change: fn(&mut UsageEvent)| {
+        let mut event = UsageEvent { event_id: id(number), request_id: number.to_string(), ..good.clone() };
         change(&mut event);
         event
     };
     let left = [
-        bad("future", |event| event.schema_version = 2),
-        bad("enum", |event| event.lane = 99),
-        bad("negative", |event| event.cost.as_mut().unwrap().nano_eur = -1),
-        bad("sum", |event| event.cost.as_mut().unwrap().nano_eur += 1),
-        bad("fine", |_| {}),
+        bad(1, |event| event.schema_version = 2),
+        bad(2, |event| event.lane = 99),
+        bad(3, |event| event.cost.as_mut().unwrap().nano_eur = -1),
+        bad(4, |event| event.cost.as_mut().unwrap().nano_eur += 1),
+        bad(5, |_| {}),
     ];
     leave(room.world.signalbox.router.data_dir(), left);
     room.world.signalbox.router.restart().await;
@@ -362,7 +363,7 @@ async fn bad_accounts_are_set_aside_with_a_reason_and_can_be_put_back() {
     });
     let told = told.await;
     let ids: Vec<&str> = told.iter().map(|(id, _)| id.as_str()).collect();
-    assert_eq!(ids, ["future", "enum", "negative", "sum"]);
+    assert_eq!(ids, [id(1), id(2), id(3), id(4)]);
     assert!(told[1].1.starts_with("lane: 99 is not"), "{told:?}");
     let replay = ReplayDeadLettersRequest { reason: Reason::InvalidValue as i32, ..Default::default() };
     assert_eq!(room.usage().replay_dead_letters(replay).await.unwrap().into_inner().replayed, 2);
@@ -375,6 +376,20 @@ async fn bad_accounts_are_set_aside_with_a_reason_and_can_be_put_back() {
         line.starts_with("signalbox_usage_dead_letters_total") && line.contains("invalid_value")
     });
     assert!(counted.is_some_and(|line| line.ends_with(" 4")), "{counted:?}");
+
+    let command = async |arguments: &[&str]| {
+        let mut command = tokio::process::Command::new(built("signalbox"));
+        let server = format!("http://{}", room.world.signalbox.router.address());
+        let output =
+            command.env_clear().env("SIGNALBOX_SERVER", &server).args(arguments).output().await.unwrap();
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (code, said) = command(&["usage", "replay", "999999"]).await;
+    assert!(code == Some(1) && said.contains("no dead letter has the other 1 of these numbers"), "{said}");
+    let discard = ["usage", "dead-letters", "discard", "--reason", "invalid-value"];
+    let (code, said) = command(&discard).await;
+    assert!(code == Some(0) && said.contains("2 discarded"), "{said}");
+    assert_eq!((list(Reason::InvalidValue).await.len(), list(Reason::Unspecified).await.len()), (0, 2));
 }
 
 #[tokio::test]

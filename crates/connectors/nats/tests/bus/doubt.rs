@@ -4,6 +4,7 @@ use crate::support::{Store, connect, consumer, event, id, jetstream, receive, se
 use async_nats::jetstream::{Context, message::PublishMessage};
 use prost::Message as _;
 use signalbox_api::v1::UsageEvent;
+use signalbox_kit::{Clock as _, SystemClock};
 use signalbox_nats::{ConsumerOptions, Nats, StreamOptions, UsageConsumer};
 use signalbox_ports::UsageBus as _;
 use signalbox_testkit::{NatsServer, eventually, eventually_some};
@@ -22,7 +23,7 @@ async fn publish(context: &Context, event: &UsageEvent, message_id: Option<&str>
 }
 
 fn now(id: &str) -> UsageEvent {
-    UsageEvent { end_time: Some(SystemTime::now().into()), ..event(id) }
+    UsageEvent { end_time: Some(SystemClock.now().into()), ..event(id) }
 }
 
 /// Two ingesters that take turns, until nothing is on the bus any more.
@@ -70,7 +71,7 @@ async fn an_event_that_ended_before_the_servers_memory_begins_is_looked_for_whoe
     let mut bus = consumer(&nats);
     bus.prepare().await.unwrap();
     let context = jetstream(&server.url()).await;
-    let ended = |ago: u64| Some((SystemTime::now() - Duration::from_secs(ago)).into());
+    let ended = |ago: u64| Some((SystemClock.now() - Duration::from_secs(ago)).into());
     let long_ago = UsageEvent { end_time: ended(700), ..event("from-an-archive") };
     publish(&context, &now("new"), Some("new")).await;
     publish(&context, &long_ago, Some("from-an-archive")).await;
@@ -90,7 +91,7 @@ async fn what_can_neither_be_stored_nor_set_aside_holds_up_no_event_in_doubt() {
     publish(&context, &event("poison"), Some("poison")).await;
     let poison = receive(&mut bus, 1).await;
     let doubtful = UsageEvent { end_time: Some(SystemTime::UNIX_EPOCH.into()), ..event("doubtful") };
-    let taken = || async { SystemTime::now().duration_since(poison[0].taken_at).unwrap() };
+    let taken = || async { SystemClock.now().duration_since(poison[0].taken_at).unwrap() };
     eventually("the poison is older than the window", || async { taken().await.as_millis() > 600 }).await;
     publish(&context, &doubtful, Some("doubtful")).await;
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use crate::support::{Forwarding, append, connect, consumer, id, ids, is_empty, jetstream, receive, spool};
 use signalbox_api::v1::UsageEvent;
+use signalbox_kit::{Clock as _, SystemClock};
 use signalbox_nats::{ConsumerOptions, StreamOptions, UsageConsumer};
 use signalbox_ports::{Entry, Outbox, Position, UsageBus as _, UsageLog as _};
 use signalbox_testkit::{NatsServer, eventually};
@@ -75,7 +76,7 @@ async fn how_long_accounts_wait_is_seen_while_nothing_can_be_sent() {
     eventually("the loss is noticed", || async { !nats.is_connected() }).await;
     let dir = tempfile::tempdir().unwrap();
     let spool = spool(dir.path());
-    let ended = SystemTime::now() - Duration::from_secs(100);
+    let ended = SystemClock.now() - Duration::from_secs(100);
     spool.append(&UsageEvent { end_time: Some(ended.into()), ..crate::support::event("e") }).unwrap();
     let forwarding = Forwarding::start(&nats, spool.clone());
     eventually("it is more than a minute", || async {

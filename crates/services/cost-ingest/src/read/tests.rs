@@ -183,6 +183,17 @@ async fn alerts_are_those_not_closed_unless_asked_otherwise() {
 }
 
 #[tokio::test]
+async fn a_request_that_ended_in_the_future_does_not_say_that_all_until_then_is_counted() {
+    let world = World::new("{}").await;
+    world.store(vec![ago("e1", 60), ago("ahead", -3600)]).await;
+    let asked = QueryUsageRequest { start_time: since(86_400), ..Default::default() };
+    let told = async || world.usage.query_usage(query(asked.clone())).await.unwrap().into_inner().complete_until;
+    assert_eq!(told().await, None);
+    world.dependencies.progress.caught_up(*NOW);
+    assert!(told().await.unwrap() < (*NOW).into());
+}
+
+#[tokio::test]
 async fn dead_letters_are_listed_by_pages_and_replayed_by_one_way_of_naming_them() {
     let world = World::new("{}").await;
     for sequence in 1..=3 {

@@ -219,4 +219,12 @@ mod tests {
         );
         assert!(audit.ends_with("(first choice) answered: 1000 tokens, €0.0015"), "{audit}");
     }
+
+    #[test]
+    fn nobody_counted_the_tokens_of_a_request_that_reached_no_model() {
+        let mut usage = v1::TokenUsage::default();
+        usage.set_source(v1::token_usage::Source::Vendor);
+        let audit = audit(&v1::UsageEvent { usage: Some(usage), ..v1::UsageEvent::default() });
+        assert!(audit.contains("tokens     none: no model was called"), "{audit}");
+    }
 }
