@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use signalbox_api::v1::{
-    Capability, EmbedRequest, GenerateRequest, GetCacheStatsRequest, GetModelRequest, Lane,
-    ListModelsRequest, Part, Role, Sampling, ToolCall, cache_service_client::CacheServiceClient, part,
+    Capability, EmbedRequest, GenerateRequest, GetBatchJobRequest, GetModelRequest, Lane, ListModelsRequest,
+    Part, Role, Sampling, ToolCall, batch_service_client::BatchServiceClient, part,
     tool_choice::Mode as ToolMode,
 };
 use signalbox_testkit::{
@@ -196,8 +196,8 @@ async fn what_cannot_be_done_as_asked_is_refused_and_nobody_is_called(topology: 
 
 async fn a_method_that_is_not_built_says_so(topology: Topology) {
     let world = World::start(topology, json!({})).await;
-    let mut cache = CacheServiceClient::new(world.signalbox.router.channel());
-    let refusal = Refusal::from(cache.get_cache_stats(GetCacheStatsRequest::default()).await.unwrap_err());
+    let mut batch = BatchServiceClient::new(world.signalbox.router.channel());
+    let refusal = Refusal::from(batch.get_batch_job(GetBatchJobRequest::default()).await.unwrap_err());
     assert_eq!((refusal.code, refusal.reason), (Code::Unimplemented, "UNIMPLEMENTED"));
     let refusal = Refusal::from(world.client().get_model(GetModelRequest::default()).await.unwrap_err());
     assert_eq!((refusal.reason, refusal.fields), ("INVALID_REQUEST", vec!["name".to_owned()]));

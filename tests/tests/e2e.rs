@@ -8,6 +8,7 @@ mod adapter_restart;
 mod alerts;
 mod bad_input;
 mod budgets;
+mod cache;
 mod cancel;
 mod catalog;
 mod content_policy;

@@ -44,6 +44,8 @@ enum Command {
     Key(commands::key::KeyArgs),
     /// Set what tenants may spend, and show where they stand.
     Budget(commands::budget::BudgetArgs),
+    /// Show what the cache does and why, and let answers not be given any more.
+    Cache(Box<commands::cache::CacheArgs>),
     /// Compare the ledger of budgets with the usage store.
     Reconcile(commands::reconcile::ReconcileArgs),
     /// Make the tables of the stores, or bring them to this version.
@@ -79,6 +81,7 @@ async fn dispatch(command: Command) -> Result<(), String> {
         Command::Tenant(args) => commands::tenant::run(*args).await.map_err(|error| error.to_string()),
         Command::Key(args) => commands::key::run(args).await.map_err(|error| error.to_string()),
         Command::Budget(args) => commands::budget::run(args).await.map_err(|error| error.to_string()),
+        Command::Cache(args) => commands::cache::run(*args).await.map_err(|error| error.to_string()),
         Command::Reconcile(args) => commands::reconcile::run(args).await.map_err(|error| error.to_string()),
         Command::Migrate(args) => commands::migrate::run(args).await.map_err(|error| error.to_string()),
         Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),

@@ -158,8 +158,13 @@ fn cache(shared: &Shared, limit: usize) -> Result<Option<Cache>, String> {
         None if loaded.config.peers.cache.is_empty() => return Ok(None),
         None => shared.access.remote(&loaded.config.peers.cache, "peers.cache")?,
     };
-    let options =
-        CacheOptions { single_flight: loaded.config.cache.single_flight, ..CacheOptions::default() };
+    let config = &loaded.config.cache;
+    let options = CacheOptions {
+        exact_budget: config.exact_timeout.0,
+        semantic_budget: config.semantic_timeout.0,
+        single_flight: config.single_flight,
+        ..CacheOptions::default()
+    };
     Ok(Some(Cache::new(hop, options, limit)))
 }
 

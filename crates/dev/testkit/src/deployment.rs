@@ -97,7 +97,8 @@ impl Deployment {
 
     /// The accounts in the spools of all processes.
     pub fn accounts(&self) -> Vec<UsageEvent> {
-        self.processes().flat_map(Signalbox::accounts).collect()
+        // A cache accounts for nothing: what it asks of models is in the accounts of requests.
+        std::iter::once(&self.router).chain(&self.adapters).flat_map(Signalbox::accounts).collect()
     }
 
     /// What all processes have logged.

@@ -7,7 +7,7 @@ use super::{
     nearest::did_you_mean,
     sanity::check_key_source,
     tree::Cursor,
-    values::Age,
+    values::{Age, HumanDuration},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,6 +19,8 @@ use signalbox_caching::{
 use signalbox_types::{Capability, ModelRef};
 use std::collections::BTreeMap;
 
+/// Longer, and requests wait for the cache rather than for a model.
+const LONGEST_TIMEOUT: HumanDuration = HumanDuration::secs(10);
 /// The embedder that needs no model.
 const BUILT_IN: &str = "builtin";
 /// What makes a secret long enough not to be guessed.
@@ -35,6 +37,10 @@ pub struct CacheConfig {
     /// Where the secret is that answers are encrypted and found with, at least 32 characters, the same for every process
     /// with the role `cache`. Without one each makes its own up, and nothing it keeps can be read after its end.
     pub secret: KeySource,
+    /// The longest that a request waits for an answer to the very same one; without one in time it goes on. 1ms to 10s.
+    pub exact_timeout: HumanDuration,
+    /// The same where requests are matched by meaning, which takes a call of the embedder.
+    pub semantic_timeout: HumanDuration,
     /// Whether identical requests under way at the same time are asked of a model once.
     pub single_flight: bool,
     /// What turns texts into vectors where requests are matched by meaning: `builtin`, which needs no model, or a
@@ -59,6 +65,8 @@ impl Default for CacheConfig {
                 env: Some(OneOrMany::One(CacheConfig::SECRET_VARIABLE.to_owned())),
                 file: None,
             },
+            exact_timeout: HumanDuration::millis(5),
+            semantic_timeout: HumanDuration::millis(25),
             single_flight: true,
             embedder: BUILT_IN.to_owned(),
             verifier: None,
@@ -245,6 +253,18 @@ pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings)
             findings.fault(&store.key("redis"), "needs a `url`");
         }
         check_redis(redis, &store.key("redis"), findings);
+    }
+    for (field, timeout) in
+        [("exact_timeout", cache.exact_timeout), ("semantic_timeout", cache.semantic_timeout)]
+    {
+        if timeout > LONGEST_TIMEOUT {
+            findings.fault(&at.key(field), format!("{timeout} is too long: at most {LONGEST_TIMEOUT}"));
+        }
+    }
+    if cache.semantic_timeout < cache.exact_timeout {
+        let message =
+            format!("{} is shorter than `exact_timeout`, {}", cache.semantic_timeout, cache.exact_timeout);
+        findings.fault(&at.key("semantic_timeout"), message);
     }
     check_key_source(Some(&cache.secret), &at.key("secret"), findings);
     if cache.embedder != BUILT_IN {

@@ -8,7 +8,8 @@ use super::{CommandError, environment};
 use key::Key;
 use signalbox_api::v1::{
     admin_service_client::AdminServiceClient, budget_service_client::BudgetServiceClient,
-    router_service_client::RouterServiceClient, usage_service_client::UsageServiceClient,
+    cache_service_client::CacheServiceClient, router_service_client::RouterServiceClient,
+    usage_service_client::UsageServiceClient,
 };
 use std::{error::Error, time::Duration};
 use tonic::{
@@ -51,6 +52,11 @@ impl ServerArgs {
     /// A client of tenants, keys and budgets.
     pub(crate) async fn budget(&self) -> Result<BudgetServiceClient<Way>, CommandError> {
         Ok(BudgetServiceClient::new(self.way().await?).max_decoding_message_size(MAX_MESSAGE_BYTES))
+    }
+
+    /// A client of the cache.
+    pub(crate) async fn cache(&self) -> Result<CacheServiceClient<Way>, CommandError> {
+        Ok(CacheServiceClient::new(self.way().await?))
     }
 
     async fn way(&self) -> Result<Way, CommandError> {

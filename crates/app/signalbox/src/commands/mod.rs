@@ -2,6 +2,7 @@
 
 mod ask;
 pub(crate) mod budget;
+pub(crate) mod cache;
 pub(crate) mod chat;
 pub(crate) mod check_config;
 pub(crate) mod connect;

@@ -40,7 +40,12 @@ pub(crate) fn prepare(shared: &Shared, vendors: &ShardVendors) -> Result<Option<
         };
     }
     let secret = config.cache.secret(env).map_err(|problem| format!("cache.secret: {problem}"))?;
-    let options = Options { single_flight: config.cache.single_flight, ..Options::default() };
+    let options = Options {
+        single_flight: config.cache.single_flight,
+        exact_budget: config.cache.exact_timeout.0,
+        semantic_budget: config.cache.semantic_timeout.0,
+        ..Options::default()
+    };
     let models = Models { shared, vendors, options: &options };
     let dependencies = Dependencies {
         store: store(shared, config, env, secret.is_some())?,
@@ -84,23 +89,31 @@ fn store(
                 CacheConfig::SECRET_VARIABLE
             ));
         }
-        return in_redis(redis, "cache.store.redis", env);
+        return in_redis(redis, "cache.store.redis", &config.cache, env);
     }
     if own.memory.is_none() && config.redis.url.is_some() && has_secret {
-        return in_redis(&config.redis, "redis", env);
+        return in_redis(&config.redis, "redis", &config.cache, env);
     }
     let most = own.memory.clone().unwrap_or_default().max_bytes;
     Ok(Arc::new(MemoryCache::new(usize::try_from(most).unwrap_or(usize::MAX), shared.clock.clone())))
 }
 
-fn in_redis(redis: &RedisConfig, field: &str, env: &Environment) -> Result<Arc<dyn CacheStore>, String> {
+fn in_redis(
+    redis: &RedisConfig,
+    field: &str,
+    cache: &CacheConfig,
+    env: &Environment,
+) -> Result<Arc<dyn CacheStore>, String> {
     let address = redis.address(env).map_err(|problem| format!("{field}.{problem}"))?;
     let address = address.ok_or_else(|| format!("{field} needs a `url`"))?;
+    let patience =
+        Patience { exact: cache.exact_timeout.0, nearest: cache.semantic_timeout.0, ..Patience::default() };
     let mut options = RedisOptions::new(address.expose());
     options.ca_file.clone_from(&redis.ca_file);
     options.purpose = Purpose::Cache;
+    options.patience = options.patience.max(patience.nearest);
     let connection = Redis::connect(&options).map_err(|error| format!("{field}: {error}"))?;
-    Ok(Arc::new(Guarded::new(RedisCache::new(connection), Patience::default())))
+    Ok(Arc::new(Guarded::new(RedisCache::new(connection), patience)))
 }
 
 /// Models that the cache asks for itself.

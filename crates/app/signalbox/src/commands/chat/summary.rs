@@ -15,6 +15,7 @@ pub(super) fn summary(done: &v1::StreamDone) -> String {
     rows.push(row("finish", finish(done)));
     rows.push(row("tokens", show::tokens(&done.usage.unwrap_or_default())));
     rows.push(row("cost", cost(done, route)));
+    rows.extend(route.cache.as_ref().and_then(from_cache).map(|told| row("cache", told)));
     rows.push(row("latency", show::wire_time(route.latency).unwrap_or_else(unknown)));
     rows.push(row("first token", show::wire_time(route.time_to_first_token).unwrap_or_else(unknown)));
     if route.attempts.len() > 1 {
@@ -59,6 +60,21 @@ fn finish(done: &v1::StreamDone) -> String {
         vendor if vendor.eq_ignore_ascii_case(&reason) => reason,
         vendor => format!("{reason} (the vendor says {vendor})"),
     }
+}
+
+/// That the answer was given before, and what that saved.
+fn from_cache(effect: &v1::CacheEffect) -> Option<String> {
+    use v1::cache_effect::Outcome;
+    let how = match effect.outcome() {
+        Outcome::Unspecified | Outcome::Miss | Outcome::Bypass => return None,
+        Outcome::ExactHit => "the same was asked before",
+        Outcome::NormalizedHit => "the same but for case, spacing or politeness was asked before",
+        Outcome::SemanticHit => "the same was asked before in other words",
+        Outcome::Coalesced => "an identical request was under way",
+    };
+    let age = show::wire_time(effect.age).map(|age| format!(", {age} ago")).unwrap_or_default();
+    let saved = effect.saved.as_ref().map(|saved| format!("; saved {}", show::cost(saved)));
+    Some(format!("{how}{age}{}", saved.unwrap_or_default()))
 }
 
 fn cost(done: &v1::StreamDone, route: &v1::Route) -> String {
