@@ -64,8 +64,8 @@ drill: ## The monthly drill: a random vendor fails in three ways under load (DRI
 	cargo run --locked --quiet --package signalbox-testkit --bin drill
 
 .PHONY: chaos
-chaos: test-tools ## Kill processes while they account for a million requests, and count what was stored (CHAOS="--kills 50 --seed 7")
-	cargo build --locked --release --package signalbox --package signalbox-chaos --bins
+chaos: test-tools ## Kill processes while they account for a million requests and spend a budget, and count what was stored (CHAOS="--kills 50 --seed 7")
+	cargo build --locked --release --package signalbox --package signalbox-vendorsim --package signalbox-chaos --bins
 	target/release/chaos run $(CHAOS)
 
 .PHONY: fuzz
