@@ -195,6 +195,11 @@ impl Account {
         written.map(|()| seen)
     }
 
+    /// The request is about to be answered without a call; fails where that could not be accounted for.
+    pub(crate) fn secure(&mut self) -> Result<(), Failure> {
+        self.draft()
+    }
+
     /// More has been seen of a call: what is told of it should not fall far behind.
     pub(crate) fn seen_more(&mut self, seen: &Seen) {
         // Only opening an account can fail.

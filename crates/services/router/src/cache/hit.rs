@@ -54,6 +54,9 @@ impl Hit {
             }
             findings = content.take_findings();
         }
+        if let Err(failure) = account.secure() {
+            return Err(account.refuse(to_status(&failure)));
+        }
         let rates = account.rates();
         let event = account.cached(&answer);
         Ok(Self { rates, answer, event, findings })

@@ -47,6 +47,23 @@ async fn the_same_request_gets_its_answer_again_for_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_accounted_for_is_not_given_from_the_cache_either() {
+    let shelf = Shelf::default();
+    let world = World::keeping(Unlimited, &shelf);
+    world.ask(alias("pair")).await.unwrap();
+    shelf.settled().await;
+    world.book.fill();
+    for status in
+        [world.ask(alias("pair")).await.unwrap_err(), world.stream(alias("pair")).await.unwrap_err().status]
+    {
+        let failure = signalbox_api::status::from_status(&status);
+        assert_eq!(failure.reason, ErrorReason::Unavailable);
+        assert!(failure.message.contains("usage log is full"), "{failure:?}");
+    }
+    assert_eq!((world.adapter.calls().len(), world.book.closed().len()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_whole_answer_is_streamed_and_a_streamed_one_given_whole() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
