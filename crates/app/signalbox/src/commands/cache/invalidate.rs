@@ -59,13 +59,15 @@ impl InvalidateArgs {
 impl Which {
     fn scope(self) -> Option<Scope> {
         let Self { everything, task_type, locale, requested, template, reference, entry } = self;
-        everything
-            .then_some(Scope::Everything(true))
-            .or(task_type.map(Scope::TaskType))
-            .or(locale.map(Scope::Locale))
-            .or(requested.map(Scope::Requested))
-            .or(template.map(Scope::PromptTemplate))
-            .or(reference.map(Scope::Reference))
-            .or(entry.map(Scope::EntryId))
+        let named = [
+            everything.then_some(Scope::Everything(true)),
+            task_type.map(Scope::TaskType),
+            locale.map(Scope::Locale),
+            requested.map(Scope::Requested),
+            template.map(Scope::PromptTemplate),
+            reference.map(Scope::Reference),
+            entry.map(Scope::EntryId),
+        ];
+        named.into_iter().flatten().next()
     }
 }
