@@ -22,7 +22,7 @@ const HAIKU: &str = "anthropic/claude-haiku-5-5";
 
 /// A cache with more patience than in production, for machines that have much else to do.
 fn on() -> Value {
-    json!({"cache": {"enabled": true, "exact_timeout": "2s", "semantic_timeout": "3s"}})
+    json!({"cache": {"enabled": true, "exact_timeout": "5s", "semantic_timeout": "5s"}})
 }
 
 /// The same, with something laid over it.

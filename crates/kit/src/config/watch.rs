@@ -1,6 +1,6 @@
 //! The configuration in force, and changes to it while running.
 
-use super::{ConfigErrors, Environment, KeySource, Loaded, Problem, input::read_file, load};
+use super::{CacheConfig, ConfigErrors, Environment, KeySource, Loaded, Problem, input::read_file, load};
 use crate::{
     catalog::{Catalog, fingerprint},
     clock::Clock,
@@ -37,8 +37,8 @@ pub struct ReloadStatus {
 /// The configuration in force. Share it by `Arc`; readers never wait.
 ///
 /// A reload is taken over whole or not at all, and the last good configuration stays. The sections `server`,
-/// `telemetry`, `peers`, `nats`, `access`, `budgets`, `redis`, `usage` and `alerts` are read at start only: a change there
-/// is reported as a warning and waits for a restart.
+/// `telemetry`, `peers`, `nats`, `access`, `budgets`, `redis`, `usage`, `alerts` and, but for its `defaults`, `cache`
+/// are read at start only: a change there is reported as a warning and waits for a restart.
 #[derive(Debug)]
 pub struct ConfigHandle {
     path: Option<PathBuf>,
@@ -189,6 +189,8 @@ impl ConfigHandle {
             ("access", old.access != new.access),
             ("budgets", old.budgets != new.budgets),
             ("redis", old.redis != new.redis),
+            // What holds for tasks takes effect at once.
+            ("cache", old.cache != CacheConfig { defaults: old.cache.defaults.clone(), ..new.cache.clone() }),
             ("usage", old.usage != new.usage),
             ("alerts", old.alerts != new.alerts),
         ];

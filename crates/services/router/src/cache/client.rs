@@ -24,8 +24,11 @@ pub struct CacheOptions {
     pub single_flight: bool,
     /// The longest wait for an identical request; never more than half of a request's own time.
     pub longest_wait: Duration,
-    /// The longest single wait: a cache that stands still holds nobody up for longer.
+    /// The longest single wait.
     pub wait_slice: Duration,
+    /// How much later than that its end may be told, as where many waited: a cache that stands still holds nobody up for
+    /// longer than both.
+    pub wait_margin: Duration,
     /// For keeping an answer, which nobody waits for.
     pub store_budget: Duration,
     /// Answers on their way to the cache at the same time; further ones are not kept.
@@ -40,6 +43,7 @@ impl Default for CacheOptions {
             single_flight: true,
             longest_wait: Duration::from_secs(10),
             wait_slice: Duration::from_millis(500),
+            wait_margin: Duration::from_millis(250),
             store_budget: Duration::from_secs(5),
             most_stores: 64,
         }
@@ -114,7 +118,9 @@ impl Cache {
             }
             asked.wait = Some(duration_to_proto(slice));
             // Whoever waits in vain goes on with what was found before.
-            let Ok(again) = self.look_once(&asked, slice + budget).await else { break };
+            let Ok(again) = self.look_once(&asked, slice + budget.max(options.wait_margin)).await else {
+                break;
+            };
             let attempts = std::mem::take(&mut found.attempts);
             found = v1::LookupResponse { attempts: [attempts, again.attempts].concat(), ..again };
         }

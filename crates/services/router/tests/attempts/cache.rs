@@ -13,6 +13,11 @@ use signalbox_api::v1::{self, CacheMode, cache_effect::Outcome, usage_event};
 use signalbox_ports::Unlimited;
 use signalbox_types::ErrorReason;
 
+/// Of an alias, by a tenant.
+fn asked(name: &str) -> v1::GenerateRequest {
+    v1::GenerateRequest { tenant_id: "acme".to_owned(), ..alias(name) }
+}
+
 fn outcome(route: &v1::Route) -> (Outcome, &str) {
     let effect = route.cache.as_ref().unwrap();
     (effect.outcome(), &effect.reason)
@@ -26,11 +31,11 @@ fn cost(cost: Option<&v1::Cost>) -> i64 {
 async fn the_same_request_gets_its_answer_again_for_nothing() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
-    let first = world.ask(alias("pair")).await.unwrap();
+    let first = world.ask(asked("pair")).await.unwrap();
     assert_eq!(outcome(&first.route), (Outcome::Miss, ""));
     shelf.settled().await;
 
-    let again = world.ask(alias("pair")).await.unwrap();
+    let again = world.ask(asked("pair")).await.unwrap();
     assert_eq!((&*again.text, outcome(&again.route)), ("a good answer", (Outcome::ExactHit, "")));
     assert_eq!(world.adapter.calls().len(), 1);
     let route = &again.route;
@@ -50,11 +55,11 @@ async fn the_same_request_gets_its_answer_again_for_nothing() {
 async fn an_answer_that_cannot_be_accounted_for_is_not_given_from_the_cache_either() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
-    world.ask(alias("pair")).await.unwrap();
+    world.ask(asked("pair")).await.unwrap();
     shelf.settled().await;
     world.book.fill();
     for status in
-        [world.ask(alias("pair")).await.unwrap_err(), world.stream(alias("pair")).await.unwrap_err().status]
+        [world.ask(asked("pair")).await.unwrap_err(), world.stream(asked("pair")).await.unwrap_err().status]
     {
         let failure = signalbox_api::status::from_status(&status);
         assert_eq!(failure.reason, ErrorReason::Unavailable);
@@ -67,15 +72,15 @@ async fn an_answer_that_cannot_be_accounted_for_is_not_given_from_the_cache_eith
 async fn a_whole_answer_is_streamed_and_a_streamed_one_given_whole() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
-    world.ask(alias("pair")).await.unwrap();
+    world.ask(asked("pair")).await.unwrap();
     shelf.settled().await;
-    let streamed = world.stream(alias("pair")).await.unwrap();
+    let streamed = world.stream(asked("pair")).await.unwrap();
     assert_eq!((&*streamed.text, outcome(&streamed.route).0), ("a good answer", Outcome::ExactHit));
     assert!(streamed.route.time_to_first_token.is_some());
 
-    world.stream(alias("all")).await.unwrap();
+    world.stream(asked("all")).await.unwrap();
     shelf.settled().await;
-    let whole = world.ask(alias("all")).await.unwrap();
+    let whole = world.ask(asked("all")).await.unwrap();
     assert_eq!((&*whole.text, outcome(&whole.route).0), ("a good answer", Outcome::ExactHit));
     assert_eq!(world.adapter.calls().len(), 2);
 }
@@ -84,7 +89,7 @@ async fn a_whole_answer_is_streamed_and_a_streamed_one_given_whole() {
 async fn callers_may_have_a_fresh_answer_or_nothing_to_do_with_the_cache() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
-    let with = |mode: CacheMode| v1::GenerateRequest { cache_mode: mode.into(), ..alias("pair") };
+    let with = |mode: CacheMode| v1::GenerateRequest { cache_mode: mode.into(), ..asked("pair") };
     let route = world.ask(with(CacheMode::Bypass)).await.unwrap().route;
     assert_eq!((outcome(&route), shelf.told().len()), ((Outcome::Bypass, "mode"), 0));
 
@@ -107,15 +112,17 @@ async fn a_request_that_no_kept_answer_fits_asks_nobody_for_one() {
     let hot = Some(v1::Sampling { temperature: Some(0.9), ..Default::default() });
     let tool = v1::Tool { name: "search".to_owned(), ..Default::default() };
     for (request, reason) in [
-        (v1::GenerateRequest { sampling: hot, ..alias("pair") }, "temperature"),
-        (v1::GenerateRequest { tools: vec![tool], ..alias("pair") }, "tools"),
+        (v1::GenerateRequest { sampling: hot, ..asked("pair") }, "temperature"),
+        (v1::GenerateRequest { tools: vec![tool], ..asked("pair") }, "tools"),
     ] {
         let route = world.ask(request).await.unwrap().route;
         assert_eq!(outcome(&route), (Outcome::Bypass, reason));
     }
     assert!(shelf.told().is_empty());
+    let route = world.ask(alias("pair")).await.unwrap().route;
+    assert_eq!(outcome(&route), (Outcome::Bypass, "tenant"));
     // A name that leads nowhere is refused as ever.
-    world.ask(alias("nowhere")).await.unwrap_err();
+    world.ask(asked("nowhere")).await.unwrap_err();
     assert!(shelf.told().is_empty());
 }
 
@@ -126,22 +133,22 @@ async fn what_failed_was_cut_or_broke_off_is_not_kept() {
     let does = |deed: Deed| world.adapter.tell("anthropic", [deed]);
     let end = |end| Deed { after: std::time::Duration::ZERO, end };
     does(end(End::Answer("half of an ans", v1::FinishReason::Length)));
-    world.ask(alias("dear")).await.unwrap();
-    world.stream(alias("dear")).await.unwrap();
+    world.ask(asked("dear")).await.unwrap();
+    world.stream(asked("dear")).await.unwrap();
     does(end(End::Answer("I will not", v1::FinishReason::Refusal)));
-    world.ask(alias("dear")).await.unwrap();
+    world.ask(asked("dear")).await.unwrap();
     does(end(End::Breaks("broken", ErrorReason::StreamTruncated)));
-    world.stream(alias("dear")).await.unwrap_err();
+    world.stream(asked("dear")).await.unwrap_err();
     does(fails_after(0, ErrorReason::VendorError));
-    world.ask(alias("dear")).await.unwrap_err();
+    world.ask(asked("dear")).await.unwrap_err();
     does(answers_after(0, "not JSON"));
     let format = v1::response_format::Format::JsonObject(v1::JsonObjectFormat {});
     let response_format = Some(v1::ResponseFormat { format: Some(format) });
     world
-        .ask(v1::GenerateRequest { response_format: response_format.clone(), ..alias("dear") })
+        .ask(v1::GenerateRequest { response_format: response_format.clone(), ..asked("dear") })
         .await
         .unwrap_err();
-    world.stream(v1::GenerateRequest { response_format, ..alias("dear") }).await.unwrap_err();
+    world.stream(v1::GenerateRequest { response_format, ..asked("dear") }).await.unwrap_err();
     shelf.settled().await;
     assert!(shelf.told_of("store").is_empty(), "{:?}", shelf.told());
     // Those who might have waited were let go on each time.
@@ -153,14 +160,14 @@ async fn what_a_lower_tier_answered_is_kept_for_those_who_ask_for_it() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
     world.adapter.tell("anthropic", [fails_after(0, ErrorReason::VendorError)]);
-    let served = world.ask(alias("mixed")).await.unwrap();
+    let served = world.ask(asked("mixed")).await.unwrap();
     assert_eq!(served.route.vendor, "openai");
     shelf.settled().await;
     assert_eq!(shelf.told_of("store"), ["store model:openai/gpt-6-luna"]);
     world.adapter.forget();
-    let better = world.ask(alias("mixed")).await.unwrap();
+    let better = world.ask(asked("mixed")).await.unwrap();
     assert_eq!((&*better.route.vendor, outcome(&better.route).0), ("anthropic", Outcome::Miss));
-    let exact = world.ask(alias("openai/gpt-6-luna")).await.unwrap();
+    let exact = world.ask(asked("openai/gpt-6-luna")).await.unwrap();
     assert_eq!(outcome(&exact.route).0, Outcome::ExactHit);
 }
 
@@ -168,10 +175,10 @@ async fn what_a_lower_tier_answered_is_kept_for_those_who_ask_for_it() {
 async fn a_simulated_answer_is_not_given_once_its_vendor_is_real() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
-    world.ask(alias("pair")).await.unwrap();
+    world.ask(asked("pair")).await.unwrap();
     shelf.settled().await;
     shelf.forge(|answer| answer.simulated = true);
-    let answer = world.ask(alias("pair")).await.unwrap();
+    let answer = world.ask(asked("pair")).await.unwrap();
     assert_eq!(outcome(&answer.route), (Outcome::Miss, "unfit"));
     assert_eq!(world.adapter.calls().len(), 2);
 }

@@ -1,10 +1,10 @@
 //! Identical requests at the same time.
 
-use super::outcome;
+use super::{asked, outcome};
 use crate::{
     adapter::{Deed, End, answers_after, fails_after},
     shelf::Shelf,
-    world::{World, alias},
+    world::World,
 };
 use futures_util::future::join_all;
 use signalbox_api::v1::{self, cache_effect::Outcome};
@@ -18,7 +18,7 @@ async fn one_call_answers_all_who_ask_the_same_meanwhile() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
     world.adapter.tell("openai", [answers_after(8_000, "worth the wait")]);
-    let answers = join_all((0..50).map(|_| world.ask(alias("pair")))).await;
+    let answers = join_all((0..50).map(|_| world.ask(asked("pair")))).await;
     assert!(answers.iter().all(|answer| answer.as_ref().unwrap().text == "worth the wait"));
     assert_eq!(world.adapter.calls().len(), 1);
     assert!(!shelf.told_of("renew").is_empty(), "the answer takes longer than the flight");
@@ -30,10 +30,10 @@ async fn when_the_first_is_called_off_another_takes_over() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
     world.adapter.tell("openai", [answers_after(3_000, "in the end")]);
-    let leader = timeout(Duration::from_secs(1), world.ask(alias("pair")));
+    let leader = timeout(Duration::from_secs(1), world.ask(asked("pair")));
     let followers = async {
         sleep(Duration::from_millis(10)).await;
-        join_all((0..10).map(|_| world.ask(alias("pair")))).await
+        join_all((0..10).map(|_| world.ask(asked("pair")))).await
     };
     let (cut, answers) = tokio::join!(leader, followers);
     assert!(cut.is_err());
@@ -48,9 +48,9 @@ async fn when_the_first_fails_the_next_tries_and_nobody_waits_for_longer_than_ha
     world.adapter.tell("anthropic", [fails_after(500, ErrorReason::VendorTimeout), answers_after(0, "good")]);
     let follower = async {
         sleep(Duration::from_millis(10)).await;
-        world.ask(alias("dear")).await
+        world.ask(asked("dear")).await
     };
-    let (failed, answer) = tokio::join!(world.ask(alias("dear")), follower);
+    let (failed, answer) = tokio::join!(world.ask(asked("dear")), follower);
     failed.unwrap_err();
     assert_eq!(answer.unwrap().text, "good");
 
@@ -58,9 +58,9 @@ async fn when_the_first_fails_the_next_tries_and_nobody_waits_for_longer_than_ha
     let hurried = async {
         sleep(Duration::from_millis(10)).await;
         let timeout = Some(prost_types::Duration { seconds: 2, nanos: 0 });
-        world.ask(v1::GenerateRequest { timeout, ..alias("pair") }).await
+        world.ask(v1::GenerateRequest { timeout, ..asked("pair") }).await
     };
-    let leader = timeout(Duration::from_secs(5), world.ask(alias("pair")));
+    let leader = timeout(Duration::from_secs(5), world.ask(asked("pair")));
     let (_cut, answer) = tokio::join!(leader, hurried);
     let answer = answer.unwrap();
     assert_eq!((&*answer.text, outcome(&answer.route).0), ("mine", Outcome::Miss));
@@ -74,7 +74,7 @@ async fn a_stream_that_is_left_lets_others_go_on() {
         "openai",
         [Deed { after: Duration::ZERO, end: End::Stalls("half") }, answers_after(0, "whole")],
     );
-    let request = v1::StreamGenerateRequest { request: Some(alias("pair")) };
+    let request = v1::StreamGenerateRequest { request: Some(asked("pair")) };
     let mut stream = world.client().stream_generate(request).await.unwrap().into_inner();
     stream.message().await.unwrap();
     drop(stream);
@@ -82,7 +82,7 @@ async fn a_stream_that_is_left_lets_others_go_on() {
     assert_eq!(shelf.told_of("release").len(), 1);
     assert!(shelf.told_of("store").is_empty());
     // One that was read to its end is kept.
-    world.stream(alias("pair")).await.unwrap();
+    world.stream(asked("pair")).await.unwrap();
     shelf.settled().await;
     assert_eq!(shelf.told_of("store").len(), 1);
 }
