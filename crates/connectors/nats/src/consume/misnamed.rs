@@ -7,7 +7,7 @@
 use crate::subjects::{AGAIN, Route};
 use async_nats::jetstream::{Context, message::PublishMessage};
 use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 
 /// Messages that are published at a time.
 const AT_A_TIME: usize = 16;
@@ -20,14 +20,14 @@ pub(super) struct Misnamed {
 
 /// Publishes events by their ids. Those of them that the stream has now.
 pub(super) async fn put_right(context: &Context, misnamed: Vec<Misnamed>) -> Vec<u64> {
-    let publishing = misnamed.into_iter().map(|Misnamed { sequence, payload }| async move {
-        publish(context, payload).await.map(|()| sequence)
+    let publishing = misnamed.into_iter().map(|Misnamed { sequence, payload }| {
+        publish(context.clone(), payload).map(move |published| published.map(|()| sequence)).boxed()
     });
-    let named = stream::iter(publishing).buffer_unordered(AT_A_TIME);
-    named.filter_map(async |sequence| sequence).collect().await
+    let named: Vec<_> = stream::iter(publishing).buffer_unordered(AT_A_TIME).collect().await;
+    named.into_iter().flatten().collect()
 }
 
-async fn publish(context: &Context, payload: Bytes) -> Option<()> {
+async fn publish(context: Context, payload: Bytes) -> Option<()> {
     let Route { subject, event_id, .. } = Route::of(&payload);
     let message = PublishMessage::build().payload(payload).message_id(event_id?).header(AGAIN, "1");
     let sending = context.send_publish(subject, message).await.ok()?;

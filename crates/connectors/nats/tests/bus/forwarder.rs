@@ -9,7 +9,7 @@ use signalbox_testkit::{NatsServer, eventually};
 use std::{
     io,
     sync::{Arc, Mutex},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 #[tokio::test]
