@@ -6,10 +6,10 @@ use signalbox_api::{
     convert::{self, duration_from_proto},
     v1::{self, cache_effect::Outcome},
 };
-use signalbox_caching::{Facts, Reason, Semantic, eligibility::barred};
+use signalbox_caching::{Facts, Reason, Semantic, TaskPolicy, eligibility::barred};
 use signalbox_kit::catalog::Catalog;
 use signalbox_pricing::Day;
-use signalbox_types::{CachePolicy, ModelRef};
+use signalbox_types::{CachePolicy, GenerateRequest, ModelRef};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -44,23 +44,14 @@ pub(crate) async fn look(
     // A name that leads nowhere is refused when the request is planned.
     let targets = catalog.resolve(&request.model, &request.task_type, &request.tenant_id, day);
     let Ok(targets) = targets else { return Met::Miss(None) };
-    if request.tenant_id.is_empty() {
-        // Nobody's answers would be everybody's.
-        metrics::met(Outcome::Bypass);
-        account.met_cache(effect(Outcome::Bypass, "tenant"), Vec::new());
-        return Met::Miss(None);
-    }
     let policy = catalog.cache_policy(&request.tenant_id, &request.task_type);
-    let facts = Facts { is_sensitive: asker.is_sensitive };
-    let is_off = request.cache == CachePolicy::Bypass;
-    let reason = if is_off { Some(Reason::Mode) } else { barred(request, policy, facts) };
-    if let Some(reason) = reason {
+    if let Some(reason) = barred_by(request, policy, asker) {
         account.met_cache(bypass(reason), Vec::new());
         return Met::Miss(None);
     }
-    let mut keep = Keep::new(cache.clone(), Asked::of(catalog, admitted, targets));
+    let keep = Keep::new(cache.clone(), Asked::of(catalog, admitted, targets));
     if request.cache == CachePolicy::Refresh {
-        account.met_cache(bypass(Reason::Mode), Vec::new());
+        account.met_cache(bypass(Reason::Mode.name()), Vec::new());
         return Met::Miss(Some(Box::new(keep)));
     }
     let mut wire = convert::generate_request_to_proto(request.clone());
@@ -80,23 +71,38 @@ pub(crate) async fn look(
             return Met::Miss(Some(Box::new(keep)));
         }
     };
-    let effect = found.effect.unwrap_or_default();
     if !asker.pays_nothing {
         found.attempts.extend(cache.owed().take(&request.tenant_id));
     }
-    if let Some(answer) = found.answer {
-        if fits(dependencies, catalog, admitted, &answer) {
+    take_in(dependencies, catalog, admitted, found, keep, account)
+}
+
+/// What a lookup gave.
+fn take_in(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    admitted: &Admitted,
+    found: v1::LookupResponse,
+    mut keep: Keep,
+    account: &mut Account,
+) -> Met {
+    let effect = found.effect.unwrap_or_default();
+    match found.answer {
+        Some(answer) if fits(dependencies, catalog, admitted, &answer) => {
             metrics::met(effect.outcome());
             account.met_cache(effect, found.attempts);
             return Met::Hit(Box::new(answer));
         }
-        metrics::unfit();
-        metrics::met(Outcome::Miss);
-        account.met_cache(miss("unfit"), found.attempts);
-    } else {
-        metrics::met(effect.outcome());
-        keep.looked(found.lookup_token, found.flight_ttl.and_then(duration_from_proto));
-        account.met_cache(effect, found.attempts);
+        Some(_) => {
+            metrics::unfit();
+            metrics::met(Outcome::Miss);
+            account.met_cache(miss("unfit"), found.attempts);
+        }
+        None => {
+            metrics::met(effect.outcome());
+            keep.looked(found.lookup_token, found.flight_ttl.and_then(duration_from_proto));
+            account.met_cache(effect, found.attempts);
+        }
     }
     Met::Miss(Some(Box::new(keep)))
 }
@@ -118,9 +124,21 @@ fn fits(
     may_use.iter().all(|access| access.exclusion(&model, labels).is_none())
 }
 
-fn bypass(reason: Reason) -> v1::CacheEffect {
+/// Why a request has nothing to do with the cache.
+fn barred_by(request: &GenerateRequest, policy: &TaskPolicy, asker: Asker) -> Option<&'static str> {
+    // Nobody's answers would be everybody's.
+    if request.tenant_id.is_empty() {
+        return Some("tenant");
+    }
+    if request.cache == CachePolicy::Bypass {
+        return Some(Reason::Mode.name());
+    }
+    barred(request, policy, Facts { is_sensitive: asker.is_sensitive }).map(Reason::name)
+}
+
+fn bypass(reason: &str) -> v1::CacheEffect {
     metrics::met(Outcome::Bypass);
-    effect(Outcome::Bypass, reason.name())
+    effect(Outcome::Bypass, reason)
 }
 
 fn miss(reason: &str) -> v1::CacheEffect {
