@@ -9014,7 +9014,7 @@ pub struct TopUpBudgetRequest {
     /// Which. Required.
     #[prost(string, tag = "2")]
     pub budget_id: ::prost::alloc::string::String,
-    /// Your id of this payment: the same id again adds nothing. Required.
+    /// Your id of this payment: the same id again adds nothing, and with another amount it is a conflict. Required.
     #[prost(string, tag = "3")]
     pub top_up_id: ::prost::alloc::string::String,
     /// How much, in nano-EUR; above 0.
@@ -10377,7 +10377,8 @@ pub mod budget_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ListBudgets"));
             self.inner.unary(req, path, codec).await
         }
-        /// Changes a budget for now and later. A limit below what is spent already is refused: use OverrideBudget.
+        /// Changes a budget for now and later. A limit below what is spent already is refused: use OverrideBudget. Where the
+        /// running period's limit was overridden, that stands until its end.
         pub async fn update_budget(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateBudgetRequest>,
@@ -10664,7 +10665,8 @@ pub mod budget_service_server {
             &self,
             request: tonic::Request<super::ListBudgetsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListBudgetsResponse>, tonic::Status>;
-        /// Changes a budget for now and later. A limit below what is spent already is refused: use OverrideBudget.
+        /// Changes a budget for now and later. A limit below what is spent already is refused: use OverrideBudget. Where the
+        /// running period's limit was overridden, that stands until its end.
         async fn update_budget(
             &self,
             request: tonic::Request<super::UpdateBudgetRequest>,

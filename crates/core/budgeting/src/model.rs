@@ -50,7 +50,8 @@ pub struct LedgerModel {
     returns: BTreeSet<String>,
     reservations: BTreeSet<String>,
     settlements: BTreeSet<String>,
-    limit_changes: BTreeSet<String>,
+    /// By tenant, budget and source: sources are named by callers, each for their own.
+    limit_changes: BTreeSet<(String, String, String)>,
     entries: Vec<Entry>,
 }
 

@@ -1,4 +1,6 @@
 //! The file's section about who may call.
+
+use super::values::HumanDuration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -8,13 +10,20 @@ use serde::Deserialize;
 pub struct AccessConfig {
     /// When callers need an API key.
     pub authentication: AuthenticationConfig,
+    /// How long a process that can reach no budget service goes on with API keys that it knows. Meanwhile it does not hear
+    /// of a key that is revoked; with 0s it refuses everybody instead.
+    pub key_grace: HumanDuration,
     /// Whether tools may ask what the contract is (server reflection). Nobody needs a key for that.
     pub reflection: bool,
 }
 
 impl Default for AccessConfig {
     fn default() -> Self {
-        Self { authentication: AuthenticationConfig::default(), reflection: true }
+        Self {
+            authentication: AuthenticationConfig::default(),
+            key_grace: HumanDuration::secs(60),
+            reflection: true,
+        }
     }
 }
 

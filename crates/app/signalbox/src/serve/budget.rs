@@ -87,8 +87,8 @@ pub(crate) fn prepare(
     let settings = Settings {
         deployment_key: access.admin_key.as_ref().map(|key| key.secret().clone()),
         require_authentication: access.required,
+        key_grace: loaded.config.access.key_grace.0,
         slices: slices(&loaded.config.budgets),
-        ..Settings::default()
     };
     let replica = Replica::new(ledger.clone(), &replica_id, clock.clone(), settings);
     let settling = match spool.and_then(|spool| spool.outbox(LEDGER)) {

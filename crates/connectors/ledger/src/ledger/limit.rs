@@ -15,8 +15,10 @@ pub(super) async fn set_limit(
     now: i64,
 ) -> sqlx::Result<Result<Account, LedgerError>> {
     let key = &change.account.key;
+    // Ids are the callers' own: those of one budget say nothing of another's.
+    let id = format!("{}/{}/{}", key.tenant_id, key.budget_id, change.source_id);
     let mut books = account::lock(session, std::slice::from_ref(&change.account), now).await?;
-    if operation::result(session, kind::LIMIT, &change.source_id).await?.is_some() {
+    if operation::result(session, kind::LIMIT, &id).await?.is_some() {
         return Ok(Ok(books.account(key)));
     }
     let account = books.account(key);
@@ -33,7 +35,7 @@ pub(super) async fn set_limit(
     books.change_account(key, |line| line.limit_amount = limit);
     let entry = Entry::new(Kind::Limit, key.clone(), limit - account.limit).source(&change.source_id);
     books.enter(Entry { reason: change.reason.clone(), ..entry });
-    operation::record(session, kind::LIMIT, &change.source_id, String::new()).await?;
+    operation::record(session, kind::LIMIT, &id, String::new()).await?;
     books.save(session).await?;
     Ok(Ok(books.account(key)))
 }

@@ -53,7 +53,8 @@ impl LedgerModel {
     /// See [`BelowSpend`]. It was not done, and may be asked for again.
     pub fn set_limit(&mut self, change: &LimitChange) -> Result<Account, BelowSpend> {
         let account = self.open(&change.account);
-        if self.limit_changes.contains(&change.source_id) {
+        let id = (account.key.tenant_id.clone(), account.key.budget_id.clone(), change.source_id.clone());
+        if self.limit_changes.contains(&id) {
             return Ok(account);
         }
         let committed = account.limit - account.free();
@@ -62,7 +63,7 @@ impl LedgerModel {
             LimitTo::NotBelowSpend(limit) if limit < committed => return Err(BelowSpend { committed }),
             LimitTo::Exactly(limit) | LimitTo::NotBelowSpend(limit) => limit,
         };
-        self.limit_changes.insert(change.source_id.clone());
+        self.limit_changes.insert(id);
         self.line(&account.key).limit = limit;
         self.enter(Kind::Limit, &account.key, limit - account.limit, "", &change.source_id);
         Ok(self.account(&account.key))

@@ -3,7 +3,8 @@ use super::{errors::assert_problems, *};
 #[test]
 fn without_a_word_keys_count_from_the_first_one_on_and_budgets_are_kept_in_a_file() {
     let config = good("{}").config;
-    assert_eq!(config.access, AccessConfig { authentication: AuthenticationConfig::Auto, reflection: true });
+    assert_eq!(config.access, AccessConfig::default());
+    assert_eq!((config.access.authentication, config.access.reflection), (AuthenticationConfig::Auto, true));
     assert_eq!(config.budgets.store, BudgetStoreConfig::default());
     assert_eq!(config.budgets.lease_ttl, HumanDuration::secs(60));
     assert_eq!(config.budgets.max_slice_nano_eur(), 1_000_000_000);

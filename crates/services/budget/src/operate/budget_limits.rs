@@ -11,7 +11,7 @@ use crate::{
 use signalbox_api::{
     convert::Violations,
     v1::{
-        Budget, OverrideBudgetRequest, OverrideBudgetResponse, Tenant, TopUpBudgetRequest,
+        Budget, LedgerEntry, OverrideBudgetRequest, OverrideBudgetResponse, Tenant, TopUpBudgetRequest,
         TopUpBudgetResponse, ledger_entry::Kind,
     },
 };
@@ -20,8 +20,10 @@ use signalbox_ports::{
     ledger::{EntryQuery, LimitChange, LimitTo},
     tenants::Change,
 };
-use signalbox_types::Failure;
+use signalbox_types::{ErrorReason, Failure};
 
+/// How the sources of overrides begin, before the id of their audit entry.
+const OVERRIDE: &str = "override/";
 /// Entries that are looked at together.
 const AT_ONCE: usize = 1_000;
 
@@ -39,7 +41,9 @@ pub(crate) async fn top_up(
     check_reason(&request.reason, &mut violations);
     violations.into_result()?;
     let (tenant, budget) = found(dependencies, &request.tenant_id, &request.budget_id).await?;
-    let budget = if is_known(dependencies, &budget, &request.top_up_id).await? {
+    let booked = booked(dependencies, &budget, &request.top_up_id).await?;
+    let budget = if let Some(amount) = booked {
+        refuse_another(amount, &request)?;
         accounts::told(dependencies, &tenant, budget).await?
     } else {
         let deed =
@@ -84,7 +88,7 @@ async fn change(
     let change = LimitChange {
         account: Line::new(tenant, budget.clone(), dependencies.clock.now()).opening(),
         to,
-        source_id: source_id.unwrap_or_else(|| entry.audit_id.clone()),
+        source_id: source_id.unwrap_or_else(|| format!("{OVERRIDE}{}", entry.audit_id)),
         reason: deed.reason.to_owned(),
     };
     dependencies.ledger.set_limit(&change).await.map_err(failure::of_ledger)?;
@@ -97,23 +101,60 @@ async fn change(
     Ok(after)
 }
 
-/// Whether this top-up was booked before, in whatever period.
-async fn is_known(dependencies: &Dependencies, budget: &Budget, top_up_id: &str) -> Result<bool, Failure> {
+/// How much was booked for a top-up before, in whatever period.
+async fn booked(
+    dependencies: &Dependencies,
+    budget: &Budget,
+    top_up_id: &str,
+) -> Result<Option<i64>, Failure> {
+    let found = limit_entry(dependencies, budget, None, |entry| entry.source_id == top_up_id).await?;
+    Ok(found.map(|entry| entry.amount_nano_eur))
+}
+
+/// The same id again is a second try only where it says the same.
+fn refuse_another(amount: i64, request: &TopUpBudgetRequest) -> Result<(), Failure> {
+    if amount == request.amount_nano_eur {
+        return Ok(());
+    }
+    let message = format!(
+        "top_up_id: `{}` was booked with another amount, {amount} nano-EUR; nothing was added: give each payment an id \
+         of its own",
+        request.top_up_id
+    );
+    Err(Failure::new(ErrorReason::Conflict, message))
+}
+
+/// Whether the limit of a period was overridden.
+pub(super) async fn is_overridden(
+    dependencies: &Dependencies,
+    budget: &Budget,
+    period_id: &str,
+) -> Result<bool, Failure> {
+    let overridden = |entry: &LedgerEntry| entry.source_id.starts_with(OVERRIDE);
+    Ok(limit_entry(dependencies, budget, Some(period_id), overridden).await?.is_some())
+}
+
+/// The newest change of a limit that is looked for.
+async fn limit_entry(
+    dependencies: &Dependencies,
+    budget: &Budget,
+    period_id: Option<&str>,
+    wanted: impl Fn(&LedgerEntry) -> bool,
+) -> Result<Option<LedgerEntry>, Failure> {
     let mut query = EntryQuery {
         tenant_id: budget.tenant_id.clone(),
         budget_id: Some(budget.budget_id.clone()),
+        period_id: period_id.map(str::to_owned),
         kinds: vec![Kind::Limit],
         most: AT_ONCE,
         ..EntryQuery::default()
     };
     loop {
         let entries = dependencies.ledger.entries(&query).await.map_err(failure::of_ledger)?;
-        if entries.iter().any(|entry| entry.source_id == top_up_id) {
-            return Ok(true);
-        }
-        match entries.last() {
-            Some(last) if entries.len() >= AT_ONCE => query.before = Some(last.entry_id),
-            _ => return Ok(false),
+        query.before = entries.last().filter(|_| entries.len() >= AT_ONCE).map(|last| last.entry_id);
+        let found = entries.into_iter().find(&wanted);
+        if found.is_some() || query.before.is_none() {
+            return Ok(found);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Budgets.
 
-use super::{keys, tenants};
+use super::{budget_limits, keys, tenants};
 use crate::{
     accounts::{self, Line},
     audit::Deed,
@@ -103,7 +103,10 @@ pub(crate) async fn update(
     let (tenant, before) =
         find(dependencies, (&tenant_id, "budget.tenant_id"), (&id, "budget.budget_id")).await?;
     let after = changed(&before, &wanted, request.update_mask.as_ref())?;
-    let raise = after.limit_nano_eur - before.limit_nano_eur;
+    let period = Line::new(&tenant, before.clone(), dependencies.clock.now()).opening().key.period_id;
+    // An override stands until its period ends: a frozen budget is not thawed by a change of those to come.
+    let overridden = budget_limits::is_overridden(dependencies, &before, &period).await?;
+    let raise = if overridden { 0 } else { after.limit_nano_eur - before.limit_nano_eur };
     refuse_below_spend(dependencies, &tenant, &before, raise).await?;
     let deed = Deed { actor, method: "UpdateBudget", tenant_id: &tenant_id, reason: "" };
     let entry = deed.entry(&*dependencies.clock, resource(&id), Some(&before), Some(&after));
@@ -132,7 +135,7 @@ fn changed(
     Ok(after)
 }
 
-/// What is spent and held by now must fit below the new limit, with top-ups and overrides of the period.
+/// What is spent and held by now must fit below the new limit, with the period's top-ups.
 async fn refuse_below_spend(
     dependencies: &Dependencies,
     tenant: &Tenant,
@@ -151,7 +154,7 @@ async fn refuse_below_spend(
     if account.limit + raise < committed { Err(failure::below_spend(committed)) } else { Ok(()) }
 }
 
-/// The running period gets the same change as those to come: top-ups and overrides of it stay.
+/// The running period gets the same change as those to come: its top-ups stay.
 async fn raise_running(
     dependencies: &Dependencies,
     tenant: &Tenant,

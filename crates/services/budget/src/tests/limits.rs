@@ -78,3 +78,39 @@ async fn an_update_leaves_top_ups_as_they_are() {
     let updated = world.update(monthly("m", 8 * EUR), &["limit_nano_eur"]).await.unwrap();
     assert_eq!(limit(&updated), 13 * EUR);
 }
+
+#[tokio::test]
+async fn an_override_stands_until_its_period_ends_whatever_the_limit_becomes() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    world.override_limit(0).await;
+    for wanted in [12 * EUR, 5 * EUR] {
+        let updated = world.update(monthly("m", wanted), &["limit_nano_eur"]).await.unwrap();
+        assert_eq!((updated.limit_nano_eur, limit(&updated)), (wanted, 0), "a frozen budget stays frozen");
+    }
+    world.clock.set("2026-12-05T00:00:00Z");
+    assert_eq!(world.status("m").await.limit_nano_eur, 5 * EUR);
+    let updated = world.update(monthly("m", 6 * EUR), &["limit_nano_eur"]).await.unwrap();
+    assert_eq!(limit(&updated), 6 * EUR);
+}
+
+#[tokio::test]
+async fn a_payments_id_with_another_amount_is_a_conflict_and_another_budgets_id_is_its_own() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    world.budget(monthly("other", 10 * EUR)).await;
+    world.top_up("pay-1", 5 * EUR).await;
+    let mut request = v1::TopUpBudgetRequest {
+        tenant_id: "acme".into(),
+        budget_id: "m".into(),
+        top_up_id: "pay-1".into(),
+        amount_nano_eur: 7 * EUR,
+        reason: String::new(),
+    };
+    let refused = world.service.top_up_budget(Request::new(request.clone())).await.unwrap_err();
+    assert_eq!(refused.code(), tonic::Code::Aborted, "{refused:?}");
+    assert!(refused.message().contains("pay-1") && refused.message().contains("5000000000"), "{refused:?}");
+    request.budget_id = "other".into();
+    let other = told(world.service.top_up_budget(Request::new(request)).await).budget.unwrap();
+    assert_eq!(limit(&other), 17 * EUR);
+}
