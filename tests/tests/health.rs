@@ -196,9 +196,11 @@ async fn an_idle_vendor_gets_one_accounted_heartbeat_by_the_whole_fleet() {
     let reached = |count| async move {
         eventually_some("a heartbeat comes", || async { (calls() >= count).then(Instant::now) }).await
     };
-    let (first, fourth) = (reached(1).await, reached(4).await);
-    let apart = fourth - first;
-    assert!(apart > INTERVAL * 3 - Duration::from_millis(300), "four heartbeats within {apart:?}");
+    // The first ones come before the adapters have heard of each other, and on a busy machine one may step in for another
+    // that it heard late. Two that knew nothing of each other would make these four within two intervals.
+    let (third, sixth) = (reached(3).await, reached(6).await);
+    let apart = sixth - third;
+    assert!(apart > INTERVAL * 2 + INTERVAL / 4, "four heartbeats within {apart:?}");
 
     let request = fleet.vendors.requests().into_iter().find(|call| call.vendor == Vendor::Openai).unwrap();
     let body: Value = serde_json::from_slice(&request.body).unwrap();
