@@ -3,6 +3,7 @@
 mod access;
 mod budget;
 mod cache;
+mod drain;
 mod health;
 mod listen;
 mod nats;
@@ -25,12 +26,13 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use budget::Budgets;
+use drain::Serving;
 use signalbox_kit::{
     Clock, SystemClock,
     catalog::VendorSettings,
     config::{ConfigHandle, LogFormat},
     readiness::Readiness,
-    serve::{StopSignals, bind},
+    serve::StopSignals,
     telemetry,
 };
 use signalbox_ports::Drills;
@@ -42,6 +44,7 @@ use std::{
     path::PathBuf,
     sync::Arc,
 };
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use usage::Usage;
 use uuid::Uuid;
@@ -67,6 +70,16 @@ pub(crate) struct ServeArgs {
     insecure_listen: bool,
 }
 
+impl ServeArgs {
+    /// In order, each once.
+    fn roles(&self) -> Vec<Role> {
+        let mut roles = if self.role.is_empty() { Role::ALL.to_vec() } else { self.role.clone() };
+        roles.sort_unstable();
+        roles.dedup();
+        roles
+    }
+}
+
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -74,9 +87,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let config =
         ConfigHandle::start(args.config.clone(), env, clock.clone()).map_err(|errors| errors.to_string())?;
     let config = Arc::new(config);
-    let mut roles = if args.role.is_empty() { Role::ALL.to_vec() } else { args.role.clone() };
-    roles.sort_unstable();
-    roles.dedup();
+    let roles = args.roles();
     let exporting = start_telemetry(&config, &roles)?;
 
     let settings = config.catalog().vendors(config.environment());
@@ -88,10 +99,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let server = listen::addresses(&args, &config.loaded().config.server, &access)?;
     let threads =
         server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let grpc = bind(server.listen, threads)
-        .map_err(|error| format!("cannot listen on {}: {error}", server.listen))?;
-    let http = TcpListener::bind(server.metrics_listen)
-        .map_err(|error| format!("cannot listen on {}: {error}", server.metrics_listen))?;
+    let (grpc, http) = listen::bind(&server, threads)?;
 
     let mut connections = Connections::none(threads, &config, &clock);
     if roles.contains(&Role::Adapter) {
@@ -106,7 +114,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let mut shared = share(&args, &config, clock, roles, &settings, parts);
     let first = connections.shards().first().cloned().unwrap_or_default();
     shared.cache = cache::prepare(&shared, &first)?;
-    let mut carriers = health::start(&shared, &first, nats.as_ref());
+    let carriers = health::start(&shared, &first, nats.as_ref());
 
     let drain = CancellationToken::new();
     let (health, health_server) = tonic_health::server::health_reporter();
@@ -116,7 +124,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let budgets = budget::start(&shared, budgets, &readiness).await;
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
-    let mut stop = StopSignals::listen().map_err(|error| format!("cannot wait for a signal: {error}"))?;
+    let stop = StopSignals::listen().map_err(|error| format!("cannot wait for a signal: {error}"))?;
     let running = shard::start(&shared, connections.shards(), grpc, &health_server, &drain)?;
     let background = [
         tokio::spawn(telemetry_http(&http, &readiness)?),
@@ -130,46 +138,30 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
         tokio::spawn(state::follow_config(shared.clone(), connections)),
         tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
     ];
-    let keeper = shared.spool.clone().map(|spool| {
-        let settings = shared.config.loaded().config.usage.spool.clone();
-        let router = shared.serves(Role::Router).then(|| readiness.clone());
-        tokio::spawn(spool::keep(spool, settings, router))
-    });
+    let keeper = keep_spool(&shared, &readiness);
     state::announce(&shared, &settings, running.address, &http);
 
-    let signal = stop.next().await;
-    tracing::info!(signal, "draining: no new calls, those under way are finished");
-    readiness.set("process", Err("draining".to_owned()));
-    drain.cancel();
-    shared.call_health.close();
-    if let Some(usage) = &shared.usage {
-        usage.tail.close();
-    }
-    if let Some(budgets) = &shared.budgets {
-        budgets.feed.close();
-    }
-    carriers.abort_all();
-    let finished = tokio::select! {
-        finished = running.join() => finished,
-        _ = stop.next() => Err("stopped by a second signal; calls under way were cut".to_owned()),
+    let serving = Serving {
+        shared,
+        readiness,
+        drain,
+        running,
+        usage,
+        budgets,
+        carriers,
+        background,
+        keeper,
+        exporting,
     };
-    let end_budgets = async {
-        // What is still under way holds a part of them: the next start settles it.
-        if finished.is_ok() {
-            budgets.finish().await;
-        }
-    };
-    tokio::join!(usage.finish(), end_budgets);
-    // Not before: whoever watches the process sees it drain.
-    background.iter().chain(&keeper).for_each(tokio::task::JoinHandle::abort);
-    if let Some(spool) = shared.spool {
-        spool::finish(spool).await;
-    }
-    if let Some(exporting) = exporting {
-        exporting.finish().await;
-    }
-    tracing::info!("stopped");
-    finished
+    serving.until_stopped(stop).await
+}
+
+/// What watches over the spool of a process that has one.
+fn keep_spool(shared: &Shared, readiness: &Readiness) -> Option<JoinHandle<()>> {
+    let spool = shared.spool.clone()?;
+    let settings = shared.config.loaded().config.usage.spool.clone();
+    let router = shared.serves(Role::Router).then(|| readiness.clone());
+    Some(tokio::spawn(spool::keep(spool, settings, router)))
 }
 
 fn start_telemetry(

@@ -177,6 +177,7 @@ fn is_a_no(status: &Status) -> bool {
 
 /// What a caller is told when nobody can say whether its request may be served.
 pub(crate) fn away() -> Failure {
-    let message = "budget service away: whether this request may be served cannot be found out; try again";
+    let message = "budget service away, or a store behind it: whether this request may be served cannot be found out; \
+                   try again";
     Failure { retry_after: Some(Duration::from_secs(1)), ..Failure::new(ErrorReason::Unavailable, message) }
 }

@@ -12,7 +12,8 @@
 //! | what may a replica start of a rate limit without asking | [`rates`] |
 //! | how is a rate limit shared out in slices | [`rate_limit`] |
 //! | when is the money gone | [`forecast`] |
-//! | what must the ledger be, whatever happens | [`model`] |
+//! | what is the ledger asked, and what does it answer | [`ledger`] |
+//! | what must it be, whatever happens | [`model`] |
 //!
 //! The promises, as they are proved where the names stand:
 //!
@@ -24,6 +25,7 @@
 //! - **T5**, asking is rare: about a request's mean cost / slice of the requests ([`mod@slice`]).
 
 pub mod forecast;
+pub mod ledger;
 pub mod model;
 pub mod period;
 pub mod rate_limit;

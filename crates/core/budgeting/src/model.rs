@@ -31,11 +31,12 @@ use lease::Lease;
 use settle::Part;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use account::{BelowSpend, LimitChange, LimitTo};
-pub use types::{
-    Account, AccountKey, Charge, Entry, GrantAsk, Granted, Kind, LeaseState, Opening, Refusal, ReserveAsk,
-    Reserved, Settlement, SliceAsk, Swept,
+use crate::ledger::{
+    Account, AccountKey, GrantAsk, Granted, LeaseState, LimitChange, LimitTo, Opening, ReserveAsk, Reserved,
+    SliceAsk, Swept,
 };
+pub use account::BelowSpend;
+pub use types::{Charge, Entry, Kind, Refusal, Settlement};
 
 /// The ledger, in memory. Its methods are those of the port `Ledger`, and mean the same.
 #[derive(Debug, Clone, Default)]

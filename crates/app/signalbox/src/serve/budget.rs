@@ -26,7 +26,7 @@ use signalbox_spool::{LEDGER, Spool, SpoolOutbox};
 use std::sync::Arc;
 use uuid::Uuid;
 
-pub(crate) use run::start;
+pub(crate) use run::{Running, start};
 
 /// What a process has to do with budgets.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! Where a process may listen.
 
 use super::{ServeArgs, access::Access};
-use signalbox_kit::{access::AdminKey, config::ServerConfig};
+use signalbox_kit::{access::AdminKey, config::ServerConfig, serve};
+use std::net::{SocketAddr, TcpListener};
 
 /// The server's configuration with the command line laid over it. Where callers are not authenticated, only loopback is
 /// safe.
@@ -25,4 +26,12 @@ pub(super) fn addresses(
         server.listen,
         AdminKey::VARIABLE
     ))
+}
+
+/// A listener for gRPC for each thread, and the one for metrics.
+pub(super) fn bind(server: &ServerConfig, threads: usize) -> Result<(Vec<TcpListener>, TcpListener), String> {
+    let told = |address: SocketAddr| move |error| format!("cannot listen on {address}: {error}");
+    let grpc = serve::bind(server.listen, threads).map_err(told(server.listen))?;
+    let http = TcpListener::bind(server.metrics_listen).map_err(told(server.metrics_listen))?;
+    Ok((grpc, http))
 }

@@ -18,7 +18,7 @@ use signalbox_ports::{DeadLetters, UsageBus};
 use signalbox_spool::{Spool, SpoolDeadLetters};
 use std::sync::Arc;
 
-pub(crate) use run::start;
+pub(crate) use run::{Running, start};
 
 /// Events that a watcher may be behind.
 const TAIL_ROOM: usize = 16_384;

@@ -1,6 +1,6 @@
 //! Accounts and their limits.
 
-use super::{Account, AccountKey, Kind, LedgerModel, Opening, lease::State};
+use super::{Account, AccountKey, Kind, LedgerModel, LimitChange, LimitTo, Opening, lease::State};
 
 /// What is kept of an account; the rest is looked up.
 #[derive(Debug, Clone, Default)]
@@ -9,28 +9,6 @@ pub(super) struct Line {
     opened: bool,
     limit: i64,
     pub(super) settled: i64,
-}
-
-/// A new limit of an account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitChange {
-    /// Which account, opened with its limit where it is not there.
-    pub account: Opening,
-    /// The change.
-    pub to: LimitTo,
-    /// It counts once.
-    pub source_id: String,
-}
-
-/// How a limit changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LimitTo {
-    /// So much more.
-    Raised(i64),
-    /// To this, even below what is spent.
-    Exactly(i64),
-    /// To this, but never below what is spent and held.
-    NotBelowSpend(i64),
 }
 
 /// The new limit is below what is spent and held.

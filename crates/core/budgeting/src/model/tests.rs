@@ -182,6 +182,7 @@ fn a_reservation_is_settled_item_by_item_and_what_is_left_is_free() {
     let mut ledger = LedgerModel::new();
     let ask = ReserveAsk {
         reservation_id: "batch".to_owned(),
+        request_id: String::new(),
         accounts: vec![opening(true)],
         amount: 600,
         expires_at: at(60),
@@ -202,8 +203,13 @@ fn a_reservation_is_settled_item_by_item_and_what_is_left_is_free() {
 #[test]
 fn a_reservation_that_expires_is_released() {
     let mut ledger = LedgerModel::new();
-    let accounts = vec![opening(true)];
-    let ask = ReserveAsk { reservation_id: "r".to_owned(), accounts, amount: 600, expires_at: at(60) };
+    let ask = ReserveAsk {
+        reservation_id: "r".to_owned(),
+        request_id: String::new(),
+        accounts: vec![opening(true)],
+        amount: 600,
+        expires_at: at(60),
+    };
     ledger.reserve(&ask);
     assert_eq!(ledger.sweep(at(61), at(0)).released, 1);
     assert_eq!(sums(&ledger), (0, 0, 0, LIMIT));
@@ -214,8 +220,10 @@ fn a_limit_below_what_is_spent_is_refused_unless_it_is_meant() {
     let mut ledger = LedgerModel::new();
     granted(ledger.grant(&ask("r1", "g1", 100, 100)));
     let mut change = |to, source_id: &str| {
-        let source_id = source_id.to_owned();
-        ledger.set_limit(&LimitChange { account: opening(true), to, source_id }).map(|account| account.free())
+        let (source_id, reason) = (source_id.to_owned(), String::new());
+        ledger
+            .set_limit(&LimitChange { account: opening(true), to, source_id, reason })
+            .map(|account| account.free())
     };
     assert_eq!(change(LimitTo::NotBelowSpend(99), "c1"), Err(BelowSpend { committed: 100 }));
     assert_eq!(change(LimitTo::NotBelowSpend(100), "c1"), Ok(0));

@@ -45,7 +45,7 @@ impl Both {
         match any.random.below(22) {
             0..6 => {
                 let ask = any.grant();
-                let told = model::told_grant(model.grant(&model::grant(&ask)));
+                let told = model.grant(&ask);
                 assert_eq!(ledger.grant(&ask).await.unwrap(), told, "{what}: {ask:#?}");
             }
             6..11 => {
@@ -66,12 +66,12 @@ impl Both {
             }
             14..16 => {
                 let ask = any.reservation();
-                let told = model::told_reservation(model.reserve(&model::reservation(&ask)));
+                let told = model.reserve(&ask);
                 assert_eq!(ledger.reserve(&ask).await.unwrap(), told, "{what}: {ask:#?}");
             }
             16 => {
                 let change = any.limit();
-                let told = model.set_limit(&model::change(&change)).map(model::told_account);
+                let told = model.set_limit(&change);
                 let told = told.map_err(|below| LedgerError::BelowSpend { committed: below.committed });
                 assert_eq!(ledger.set_limit(&change).await, told, "{what}: {change:#?}");
             }
@@ -79,13 +79,13 @@ impl Both {
                 any.now += Duration::from_secs(15 * any.random.below(4));
                 let (replica, until) = (any.replica(), any.now + Duration::from_secs(60));
                 let ids: Vec<_> = any.parts().into_iter().map(|(lease_id, _)| lease_id).collect();
-                let told = model::told_leases(model.renew(&replica, &ids, any.now, until));
+                let told = model.renew(&replica, &ids, any.now, until);
                 let renewed = ledger.renew(&replica, &ids, any.now, until).await.unwrap();
                 assert_eq!(renewed, told, "{what}: {replica} renews {ids:?}");
             }
             _ => {
                 let hopeless = any.now - Duration::from_secs(15 * any.random.below(5));
-                let told = model::told_sweep(model.sweep(any.now, hopeless));
+                let told = model::in_order(model.sweep(any.now, hopeless));
                 let swept = ledger.sweep(any.now, hopeless).await.unwrap();
                 assert_eq!(model::in_order(swept), told, "{what}: sweep");
             }
@@ -94,11 +94,10 @@ impl Both {
 
     async fn assert_accounts(&mut self, any: &Any, what: &str) {
         let all: Vec<Opening> = (0..4).map(|number| any.opening(number)).collect();
-        let told: Vec<_> = all.iter().map(model::opening).collect();
-        let told = model::told_accounts(self.model.accounts(&told));
+        let told = self.model.accounts(&all);
         assert_eq!(self.world.ledger.accounts(&all).await.unwrap(), told, "{what}");
         for Opening { key, .. } in &all {
-            let told = model::told_leases(self.model.holders(&model::key(key), any.now));
+            let told = self.model.holders(key, any.now);
             assert_eq!(self.world.ledger.holders(key, any.now).await.unwrap(), told, "{what}");
         }
     }

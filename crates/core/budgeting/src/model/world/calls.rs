@@ -158,6 +158,7 @@ impl World {
             account: self.opening(budget),
             to: LimitTo::Raised(more),
             source_id: self.id("top-up"),
+            reason: String::new(),
         };
         for _ in 0..2 {
             self.ledger.set_limit(&change).unwrap();
@@ -168,6 +169,7 @@ impl World {
     pub(in super::super) fn batch(&mut self, amount: i64, items: i64, done: i64) {
         let ask = ReserveAsk {
             reservation_id: self.id("batch"),
+            request_id: String::new(),
             accounts: vec![self.opening(0), self.opening(1)],
             amount,
             expires_at: self.time() + PERIOD,
