@@ -11,6 +11,7 @@ use super::{
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
+    tls,
     tree::Cursor,
     usage,
 };
@@ -45,6 +46,7 @@ pub(super) fn check(
     findings: &mut Findings,
 ) {
     check_server(config, root, findings);
+    tls::check(config.mtls.as_ref(), &config.peers, root, findings);
     if config.vendors.is_empty() {
         findings.warn(&root.key("vendors"), "is empty: no call can be answered");
     }
@@ -73,8 +75,20 @@ fn check_server(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
             format!("{metrics} can be reached from other machines, and who asks for metrics needs no key");
         findings.warn(&server.key("metrics_listen"), message);
     }
-    if config.server.listen == config.server.metrics_listen && config.server.listen.port() != 0 {
-        findings.fault(&server.key("metrics_listen"), "is the same as `listen`; each needs its own port");
+    let addresses = [
+        ("listen", Some(config.server.listen)),
+        ("internal_listen", config.mtls.as_ref().map(|_| config.server.internal_listen)),
+        ("health_listen", config.server.health_listen),
+        ("metrics_listen", Some(config.server.metrics_listen)),
+    ];
+    for (index, (field, address)) in addresses.iter().enumerate() {
+        let taken = addresses
+            .iter()
+            .take(index)
+            .find(|(_, other)| address.is_some_and(|address| *other == Some(address) && address.port() != 0));
+        if let Some((other, _)) = taken {
+            findings.fault(&server.key(field), format!("is the same as `{other}`; each needs its own port"));
+        }
     }
 }
 

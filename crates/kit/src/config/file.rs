@@ -14,6 +14,7 @@ use super::{
     slow_stream::SlowStreamConfig,
     tasks::{TaskTypeConfig, TemperaturePolicyConfig},
     tenants::TenantConfig,
+    tls::{MtlsConfig, ServerTlsConfig},
     usage::{PlanConfig, UsageConfig},
     values::{
         Date, Decimal, HumanDuration, address_schema, delay_schema, log_levels_schema, peers_schema,
@@ -44,6 +45,8 @@ pub struct Config {
     pub telemetry: TelemetryConfig,
     /// Where other roles are, when they are not in this process. Read at start only.
     pub peers: PeersConfig,
+    /// TLS between the roles; without it they speak in the clear. Read at start only, but its files at every change.
+    pub mtls: Option<MtlsConfig>,
     /// Where processes tell each other what they have seen. Read at start only.
     pub nats: NatsConfig,
     /// Who may call. Read at start only.
@@ -115,6 +118,14 @@ pub struct ServerConfig {
     /// Address for gRPC.
     #[schemars(schema_with = "address_schema")]
     pub listen: SocketAddr,
+    /// TLS at that address; none where left out.
+    pub tls: Option<ServerTlsConfig>,
+    /// Address for gRPC from other roles, where there is `mtls`. They are served nowhere else then.
+    #[schemars(schema_with = "address_schema")]
+    pub internal_listen: SocketAddr,
+    /// Address for gRPC health checks alone, in the clear, for probes that know no TLS; none where left out.
+    #[schemars(schema_with = "address_schema")]
+    pub health_listen: Option<SocketAddr>,
     /// Address for Prometheus metrics over HTTP.
     #[schemars(schema_with = "address_schema")]
     pub metrics_listen: SocketAddr,
@@ -132,6 +143,9 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50_051)),
+            tls: None,
+            internal_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50_052)),
+            health_listen: None,
             metrics_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 9_464)),
             max_message_bytes: 32 * 1024 * 1024,
             drain_timeout: HumanDuration::secs(30),
@@ -187,6 +201,18 @@ pub struct PeersConfig {
     /// The ingesters, which budget services compare the ledger with.
     #[schemars(schema_with = "peers_schema")]
     pub ingest: Vec<String>,
+}
+
+impl PeersConfig {
+    /// The addresses of every role, with its name.
+    pub fn each(&self) -> [(&'static str, &[String]); 4] {
+        [
+            ("adapter", &self.adapter),
+            ("budget", &self.budget),
+            ("cache", &self.cache),
+            ("ingest", &self.ingest),
+        ]
+    }
 }
 
 /// Retries and switches when a vendor fails.

@@ -31,6 +31,7 @@ mod shape;
 mod slow_stream;
 mod tasks;
 mod tenants;
+mod tls;
 mod tree;
 mod usage;
 mod values;
@@ -70,6 +71,7 @@ pub use schema::json_schema;
 pub use slow_stream::SlowStreamConfig;
 pub use tasks::{HedgeConfig, TaskTypeConfig, TemperaturePolicyConfig};
 pub use tenants::{TenantConfig, TenantTaskConfig};
+pub use tls::{MtlsConfig, ServerTlsConfig};
 pub use usage::{
     ClickHouseConfig, IngestConfig, PlanConfig, SpoolConfig, SqliteConfig, UsageConfig, UsageStoreConfig,
     data_dir,

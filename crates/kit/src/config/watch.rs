@@ -37,7 +37,7 @@ pub struct ReloadStatus {
 /// The configuration in force. Share it by `Arc`; readers never wait.
 ///
 /// A reload is taken over whole or not at all, and the last good configuration stays. The sections `server`,
-/// `telemetry`, `peers`, `nats`, `access`, `budgets`, `redis`, `usage`, `alerts` and, but for its `defaults`, `cache`
+/// `telemetry`, `peers`, `mtls`, `nats`, `access`, `budgets`, `redis`, `usage`, `alerts` and, but for its `defaults`, `cache`
 /// are read at start only: a change there is reported as a warning and waits for a restart.
 #[derive(Debug)]
 pub struct ConfigHandle {
@@ -185,6 +185,7 @@ impl ConfigHandle {
             ("server", old.server != new.server),
             ("telemetry", old.telemetry != new.telemetry),
             ("peers", old.peers != new.peers),
+            ("mtls", old.mtls != new.mtls),
             ("nats", old.nats != new.nats),
             ("access", old.access != new.access),
             ("budgets", old.budgets != new.budgets),

@@ -40,7 +40,9 @@ const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A peer's address cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("peer address `{address}`: {problem}; write http://host:port")]
+#[error(
+    "peer address `{address}`: {problem}; write http://host:port, or https://host:port where there is `mtls`"
+)]
 pub struct ParsePeerError {
     address: String,
     problem: &'static str,
@@ -92,8 +94,8 @@ impl Balanced {
 pub(super) fn parse(address: &str) -> Result<Peer, ParsePeerError> {
     let fail = |problem| ParsePeerError { address: address.to_owned(), problem };
     let uri: Uri = address.parse().map_err(|_| fail("is not a URL"))?;
-    if uri.scheme_str() != Some("http") {
-        return Err(fail("does not start with http://"));
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(fail("does not start with http:// or https://"));
     }
     let host = uri.host().ok_or_else(|| fail("has no host"))?;
     let port = uri.port_u16().filter(|port| *port > 0);
