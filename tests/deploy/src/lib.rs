@@ -1,0 +1,8 @@
+//! What is shipped beside the program, checked as far as it can be without a cluster and a container engine: the chart,
+//! images, rules, dashboards, and the whole system on one machine.
+
+#![expect(clippy::panic, reason = "a panic is the failure message of a test")]
+
+mod files;
+
+pub use files::{documents, read, yaml};

@@ -1,0 +1,7 @@
+//! What is shipped beside the program.
+
+mod chart;
+mod images;
+mod local;
+mod observability;
+mod rendered;

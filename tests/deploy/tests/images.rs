@@ -1,0 +1,1 @@
+//! The image and the compose file.

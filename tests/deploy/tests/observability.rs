@@ -1,0 +1,1 @@
+//! Rules, dashboards and runbooks.

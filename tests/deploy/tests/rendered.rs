@@ -1,0 +1,1 @@
+//! What the chart renders, started as real processes.
