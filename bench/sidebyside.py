@@ -7,6 +7,8 @@ Targets come from a JSON file, a list of objects:
      "pid": null, "headers": {"authorization": "Bearer x"},
      "modes": {"json": "body.json", "sse": "body_stream.json"}}
 
+"pids": {"router": 1, "adapter": 2} in place of "pid" is a gateway of several
+processes: their processor time and memory are summed.
 "scenarios": ["c1", "open50"] replaces --scenarios for that target.
 A gRPC target has "modes": {"grpc-unary": "req.bin", "grpc-stream": "req.bin"}
 and, where the two methods differ, "urls": {"grpc-unary": "...", ...}.
@@ -44,16 +46,25 @@ def run_one(a, target, mode, body, scenario, rep):
                               "--label", target["name"]] + SCENARIOS[scenario]
     for k, v in target.get("headers", {}).items():
         cmd += ["--header", f"{k}:{v}"]
-    if target.get("pid"):
-        cmd += ["--watch", f"gateway={target['pid']}"]
+    parts = target.get("pids") or ({"gateway": target["pid"]} if target.get("pid") else {})
+    for name, pid in parts.items():
+        cmd += ["--watch", f"{name}={pid}"]
     if a.mock_pid:
         cmd += ["--watch", f"mock={a.mock_pid}"]
     p = subprocess.run(cmd, capture_output=True, text=True, timeout=a.duration + a.warmup + 60)
     if not p.stdout.strip():
         return {"label": target["name"], "mode": MODES[mode], "scenario": scenario, "rep": rep, "failed": p.stderr.strip()[-300:]}
     r = json.loads(p.stdout)
+    if target.get("pids"):
+        r["procs"]["gateway"] = together([r["procs"][name] for name in parts], r["ok"])
     r.update(scenario=scenario, rep=rep, loadavg=round(os.getloadavg()[0], 1))
     return r
+
+
+def together(procs, ok):
+    """Several processes as if they were one."""
+    total = {key: sum(proc[key] for proc in procs) for key in ("cpu_s", "rss_mib")}
+    return {**total, "req_per_cpu_s": round(ok / total["cpu_s"]) if total["cpu_s"] else 0.0}
 
 
 def med(rows, *path):
