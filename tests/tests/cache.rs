@@ -5,6 +5,7 @@ mod differs;
 mod hall;
 mod invalidation;
 mod kept;
+mod meaning;
 mod money;
 mod stores;
 

@@ -21,7 +21,7 @@ fn keeper(world: &World) -> &Signalbox {
     world.signalbox.cache.as_ref().unwrap_or(&world.signalbox.router)
 }
 
-fn cache(world: &World) -> CacheServiceClient<Channel> {
+pub(super) fn cache(world: &World) -> CacheServiceClient<Channel> {
     CacheServiceClient::new(keeper(world).channel())
 }
 

@@ -9,6 +9,7 @@
 pub mod ask;
 pub mod metrics;
 pub mod otlp;
+pub mod real_encoder;
 pub mod real_model;
 pub mod refusal;
 
