@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
 #
-#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|embedder|bench]...     (default: gate)
+#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|embedder|containers|bench]...     (default: gate)
 #
 # gate          buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
 # realllm       a small real language model behind an OpenAI-compatible server
@@ -10,6 +10,7 @@
 # redis         a Redis server
 # redis-search  its module for searching by vectors
 # embedder      real sentence encoders behind an OpenAI-compatible server, and a benchmark's questions
+# containers    docker-compose and hadolint, which read deploy/ without a container engine
 # bench         the gateways `make bench` compares with: envoy and portkey
 #
 # Programs land in .tools/bin. Asking again costs nothing: a group is installed anew only when its pins changed.
@@ -128,6 +129,11 @@ install_embedder() {
     chmod +x "$bin/embedder"
 }
 
+install_containers() {
+    venv containers --no-deps
+    expose containers docker-compose hadolint
+}
+
 install_bench() {
     venv bench
     expose bench envoy
@@ -145,7 +151,7 @@ install_bench() {
 mkdir -p "$bin"
 for group in "${@:-gate}"; do
     case $group in
-        gate | realllm | clickhouse | postgres | redis | redis-search | embedder | bench) "install_${group//-/_}" ;;
-        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search, embedder or bench" ;;
+        gate | realllm | clickhouse | postgres | redis | redis-search | embedder | containers | bench) "install_${group//-/_}" ;;
+        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search, embedder, containers or bench" ;;
     esac
 done
