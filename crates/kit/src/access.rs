@@ -5,11 +5,13 @@
 //! listen without one.
 
 mod admin_key;
+mod connection;
 mod layer;
 mod lone;
 
 pub use admin_key::AdminKey;
-pub use layer::{Access, AccessLayer};
+pub use connection::Connection;
+pub use layer::{Access, AccessLayer, MayCall};
 pub use lone::LoneAuthenticator;
 
 use signalbox_api::status::to_status;
@@ -20,6 +22,10 @@ use std::sync::{Arc, LazyLock};
 /// Who calls from inside this process: another role of it.
 static INSIDE: LazyLock<Arc<Identity>> =
     LazyLock::new(|| Arc::new(Identity { key_id: String::new(), scope: Scope::Deployment }));
+
+pub(crate) fn register_metrics() {
+    layer::register_metrics();
+}
 
 /// Who makes a call. One that came through no listener comes from inside this process, and may do everything.
 pub fn identity<T>(request: &tonic::Request<T>) -> Arc<Identity> {

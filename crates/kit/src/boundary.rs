@@ -1,12 +1,13 @@
 //! What a socket gives silently and an in-process call does not, put around both so that they behave alike.
 //!
 //! [`Boundary`] enforces `grpc-timeout` (with `DEADLINE_EXCEEDED`, where tonic over TCP says `CANCELLED`), hides
-//! request extensions but the caller's address, and turns a panic into `INTERNAL`; on the call and on the body of its answer. It also gives
+//! request extensions but what the listener knows of the connection, and turns a panic into `INTERNAL`; on the call and on the body of its answer. It also gives
 //! tonic's own refusals the taxonomy's form.
 
 mod body;
 mod refusal;
 
+use crate::access::Connection;
 use body::BoundaryBody;
 use http::{Extensions, Request, Response, uri::PathAndQuery};
 use signalbox_api::status::{grpc_timeout, to_status};
@@ -20,7 +21,7 @@ use std::{
     time::Duration,
 };
 use tokio::time::{Instant, Sleep, sleep_until};
-use tonic::{body::Body, server::NamedService, transport::server::TcpConnectInfo};
+use tonic::{body::Body, server::NamedService};
 use tower::{Layer, Service};
 
 /// The deadline is enforced this much early, so that the caller hears of it before its own timer fires.
@@ -106,11 +107,11 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>>> Future for Boundary
     }
 }
 
-/// All but where the call comes from, which the listener knows.
+/// All but what the listener knows of the connection.
 fn hide_extensions(extensions: &mut Extensions) {
-    let peer = extensions.remove::<TcpConnectInfo>();
+    let connection = extensions.remove::<Connection>();
     extensions.clear();
-    peer.map(|peer| extensions.insert(peer));
+    connection.map(|connection| extensions.insert(connection));
 }
 
 fn has_fired(timer: &mut Option<Pin<Box<Sleep>>>, cx: &mut Context<'_>) -> bool {

@@ -9,6 +9,7 @@ pub mod hop;
 pub mod readiness;
 pub mod serve;
 pub mod telemetry;
+pub mod tls;
 
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use hop::Hop;

@@ -1,24 +1,23 @@
 //! Listening, serving and draining.
 
+mod entrance;
+mod handshakes;
+mod incoming;
 mod join;
 
-use crate::{access::AccessLayer, boundary::BoundaryLayer};
-use futures_util::TryStreamExt;
-use join::Joining;
-use signalbox_ports::Authenticator;
+pub use entrance::Entrance;
+pub(crate) use join::Joining;
+
+use crate::boundary::BoundaryLayer;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
     net::{SocketAddr, TcpListener},
-    sync::Arc,
     time::Duration,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tonic::{
-    service::Routes,
-    transport::{Server, server::TcpIncoming},
-};
+use tonic::{service::Routes, transport::Server};
 
 /// Connections waiting to be accepted.
 const BACKLOG: i32 = 1024;
@@ -44,19 +43,18 @@ fn bind_one(address: SocketAddr, shared: bool) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Serves gRPC to those whom `authenticator` lets in, until `drain` is cancelled; then takes no new connection or call, finishes those under way for up to
-/// `grace`, and returns.
+/// Serves gRPC to those who may enter, until `drain` is cancelled; then takes no new connection or call, finishes those
+/// under way for up to `grace`, and returns.
 pub async fn serve(
     listener: TcpListener,
+    entrance: Entrance,
     routes: Routes,
-    authenticator: Arc<dyn Authenticator>,
     drain: CancellationToken,
     grace: Duration,
 ) -> Result<(), tonic::transport::Error> {
-    // Without nodelay a small answer waits 40 ms for the other side's delayed acknowledgement.
-    let listener = tokio::net::TcpListener::from_std(listener).map_err(io::Error::other);
-    let incoming = match listener {
-        Ok(listener) => TcpIncoming::from(listener).with_nodelay(Some(true)).map_ok(Joining::new),
+    let access = entrance.access();
+    let incoming = match incoming::connections(listener, entrance) {
+        Ok(incoming) => incoming,
         Err(error) => {
             tracing::error!(%error, "cannot listen");
             return Ok(());
@@ -64,7 +62,7 @@ pub async fn serve(
     };
     let server = Server::builder()
         .layer(BoundaryLayer)
-        .layer(AccessLayer::new(authenticator))
+        .layer(access)
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
         .initial_stream_window_size(1 << 20)
         .initial_connection_window_size(4 << 20)

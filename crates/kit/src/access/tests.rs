@@ -82,7 +82,8 @@ fn server(authenticator: impl Authenticator + 'static) -> String {
     let (_, health) = tonic_health::server::health_reporter();
     let routes = Routes::new(AdminServiceServer::new(WhoAmI)).add_service(health);
     let drain = CancellationToken::new();
-    tokio::spawn(serve::serve(listener, routes, Arc::new(authenticator), drain, Duration::ZERO));
+    let entrance = serve::Entrance::Clear(Arc::new(authenticator));
+    tokio::spawn(serve::serve(listener, entrance, routes, drain, Duration::ZERO));
     format!("http://{address}")
 }
 

@@ -116,7 +116,13 @@ fn both_hops(make: impl Fn() -> Peer) -> Vec<(&'static str, Hop)> {
     let address = listener.local_addr().unwrap();
     let routes = tonic::service::Routes::new(server(make()));
     let everybody = Arc::new(LoneAuthenticator::new(None, false));
-    tokio::spawn(crate::serve::serve(listener, routes, everybody, CancellationToken::new(), Duration::ZERO));
+    tokio::spawn(crate::serve::serve(
+        listener,
+        crate::serve::Entrance::Clear(everybody),
+        routes,
+        CancellationToken::new(),
+        Duration::ZERO,
+    ));
     let remote = hop::remote(&[format!("http://{address}")]).unwrap();
     vec![("local", hop::local(server(make()))), ("remote", remote)]
 }

@@ -11,7 +11,7 @@ const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The content of a file, or what keeps it from being read. Returns for every path: opening a pipe would wait for its
 /// writer, and a device may have no end.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err("is not a regular file".to_owned());

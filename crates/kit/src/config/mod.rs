@@ -58,6 +58,7 @@ pub use file::{
     TelemetryConfig,
 };
 pub use heartbeat::{HeartbeatConfig, VendorHeartbeatConfig};
+pub(crate) use input::read_file;
 pub use load::{Loaded, load, load_text};
 pub use models::{
     AliasConfig, AssumedQualityConfig, ModelConfig, PaceConfig, ParametersConfig, PriceConfig,

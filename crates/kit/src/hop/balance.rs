@@ -4,6 +4,7 @@ use super::{
     call::Call,
     loss::{cut, unreachable},
     reach::Reach,
+    secure::Secure,
 };
 use arc_swap::ArcSwap;
 use http::{Request, Response, Uri};
@@ -27,7 +28,7 @@ use tonic::{
     body::Body,
     transport::{Channel, Endpoint},
 };
-use tower::{Service, ServiceExt};
+use tower::{Service, ServiceExt, service_fn};
 
 /// How often host names are looked up again.
 const RESOLVE_EVERY: Duration = Duration::from_secs(5);
@@ -64,11 +65,14 @@ pub(super) struct Balanced {
 #[derive(Debug)]
 struct Shared {
     peers: Vec<Peer>,
+    /// None where they are spoken with in the clear.
+    secure: Option<Secure>,
     replicas: ArcSwap<Vec<Arc<Replica>>>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
+    secure: bool,
     host: String,
     port: u16,
 }
@@ -82,9 +86,10 @@ pub(super) struct Replica {
 }
 
 impl Balanced {
-    pub(super) fn new(addresses: &[String]) -> Result<Self, ParsePeerError> {
-        let peers = addresses.iter().map(|address| parse(address)).collect::<Result<Vec<_>, _>>()?;
-        let shared = Arc::new(Shared { peers, replicas: ArcSwap::default() });
+    pub(super) fn new(addresses: &[String], secure: Option<Secure>) -> Result<Self, ParsePeerError> {
+        let parse = |address: &String| parse_for(address, secure.is_some());
+        let peers = addresses.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let shared = Arc::new(Shared { peers, secure, replicas: ArcSwap::default() });
         shared.adopt(shared.peers.iter().filter_map(Peer::literal).collect());
         tokio::spawn(keep_resolved(Arc::downgrade(&shared)));
         Ok(Self { shared })
@@ -100,7 +105,20 @@ pub(super) fn parse(address: &str) -> Result<Peer, ParsePeerError> {
     let host = uri.host().ok_or_else(|| fail("has no host"))?;
     let port = uri.port_u16().filter(|port| *port > 0);
     let port = port.ok_or_else(|| fail("has no port from 1 to 65535"))?;
-    Ok(Peer { host: host.trim_matches(['[', ']']).to_owned(), port })
+    let secure = uri.scheme_str() == Some("https");
+    Ok(Peer { secure, host: host.trim_matches(['[', ']']).to_owned(), port })
+}
+
+/// The same, for one that is spoken with over TLS or in the clear: as it says, so that nobody believes in encryption
+/// that is not there.
+fn parse_for(address: &str, secure: bool) -> Result<Peer, ParsePeerError> {
+    let peer = parse(address)?;
+    if peer.secure == secure {
+        return Ok(peer);
+    }
+    let problem =
+        if secure { "is not reached over TLS" } else { "is reached over TLS, for which there is no `mtls`" };
+    Err(ParsePeerError { address: address.to_owned(), problem })
 }
 
 impl Peer {
@@ -148,7 +166,9 @@ impl Shared {
             old.iter().map(|replica| (replica.address, replica.clone())).collect();
         let replicas = addresses
             .into_iter()
-            .filter_map(|address| known.remove(&address).or_else(|| Replica::connect(address)))
+            .filter_map(|address| {
+                known.remove(&address).or_else(|| Replica::connect(address, self.secure.clone()))
+            })
             .collect();
         self.replicas.store(Arc::new(replicas));
     }
@@ -167,15 +187,20 @@ impl Shared {
 }
 
 impl Replica {
-    fn connect(address: SocketAddr) -> Option<Arc<Self>> {
-        let endpoint = Endpoint::from_shared(format!("http://{address}")).ok()?;
-        let channel = endpoint
+    fn connect(address: SocketAddr, secure: Option<Secure>) -> Option<Arc<Self>> {
+        let scheme = if secure.is_some() { "https" } else { "http" };
+        let endpoint = Endpoint::from_shared(format!("{scheme}://{address}")).ok()?;
+        let endpoint = endpoint
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
             .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
             .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
-            .keep_alive_while_idle(true)
-            .connect_lazy();
+            .keep_alive_while_idle(true);
+        let channel = match secure {
+            None => endpoint.connect_lazy(),
+            Some(secure) => endpoint
+                .connect_with_connector_lazy(service_fn(move |_: Uri| secure.clone().connect(address))),
+        };
         let reach = Reach::of(address, channel.clone());
         Some(Arc::new(Self { address, channel, in_flight: AtomicUsize::new(0), reach }))
     }

@@ -4,11 +4,13 @@ mod balance;
 mod call;
 mod loss;
 mod reach;
+mod secure;
 
-use crate::{access::AdminKey, boundary::Boundary};
+use crate::{access::AdminKey, boundary::Boundary, tls::Mtls};
 use balance::Balanced;
 use http::{Request, Response, header::AUTHORIZATION};
-use std::{convert::Infallible, net::SocketAddr};
+use secure::Secure;
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 use tonic::{Status, body::Body};
 use tower::{Service, ServiceExt, util::BoxCloneSyncService};
 
@@ -28,7 +30,7 @@ where
     Hop::new(Boundary::new(server).map_err(|never| match never {}))
 }
 
-/// Whether `address` can be one of [`remote`]'s.
+/// Whether `address` can be one of [`remote`]'s or [`secured`]'s.
 pub(crate) fn check_peer_address(address: &str) -> Result<(), ParsePeerError> {
     balance::parse(address).map(|_| ())
 }
@@ -43,7 +45,14 @@ pub async fn look_up(addresses: &[String]) -> Vec<SocketAddr> {
 /// drawn at random; one that cannot be reached is left alone until it says that it is well. A host name stands for
 /// all its addresses and is looked up again from time to time. Must be called inside a runtime.
 pub fn remote(addresses: &[String]) -> Result<Hop, ParsePeerError> {
-    Ok(Hop::new(Balanced::new(addresses)?))
+    Ok(Hop::new(Balanced::new(addresses, None)?))
+}
+
+/// As [`remote`], over TLS to `addresses`, each `https://host:port`. This process shows its certificate there, and what
+/// is found there must show one for `role`.
+pub fn secured(addresses: &[String], mtls: &Arc<Mtls>, role: &'static str) -> Result<Hop, ParsePeerError> {
+    let secure = Secure { mtls: mtls.clone(), role };
+    Ok(Hop::new(Balanced::new(addresses, Some(secure))?))
 }
 
 /// The same way, on which this process makes itself known to the other roles of its deployment.

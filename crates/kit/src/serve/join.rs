@@ -8,7 +8,7 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tonic::transport::server::Connected;
 
-/// Most bytes that wait for a flush; what is larger is written at once.
+/// Most bytes that wait for a flush, which one record of TLS holds; what is larger is written at once.
 const HELD: usize = 16 * 1024;
 
 /// A connection that writes when it is flushed, and does not write vectored.
@@ -16,22 +16,24 @@ const HELD: usize = 16 * 1024;
 /// To a vectored writer HTTP/2 hands an answer's data, where it has more than 256 bytes, apart from all else, and
 /// flushes before the trailers: two packets, and so two system calls here and two wake-ups there, a tenth of all the
 /// work of a call. For one that is not vectored it joins up to 1024 bytes of data with the frames around them; the
-/// frames of larger data are joined here.
+/// frames of larger data are joined here. Around TLS it joins what would each be a record of its own.
 #[derive(Debug)]
-pub(super) struct Joining<T> {
+pub(crate) struct Joining<T, I = ()> {
     inner: T,
+    /// What handlers hear of the connection.
+    info: I,
     held: Vec<u8>,
     /// What of `held` has been written.
     written: usize,
 }
 
-impl<T> Joining<T> {
-    pub(super) fn new(inner: T) -> Self {
-        Self { inner, held: Vec::new(), written: 0 }
+impl<T, I> Joining<T, I> {
+    pub(crate) fn new(inner: T, info: I) -> Self {
+        Self { inner, info, held: Vec::new(), written: 0 }
     }
 }
 
-impl<T: AsyncWrite + Unpin> Joining<T> {
+impl<T: AsyncWrite + Unpin, I> Joining<T, I> {
     fn poll_release(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(rest) = self.held.get(self.written..).filter(|rest| !rest.is_empty()) {
             match ready!(Pin::new(&mut self.inner).poll_write(cx, rest))? {
@@ -45,7 +47,7 @@ impl<T: AsyncWrite + Unpin> Joining<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Joining<T> {
+impl<T: AsyncWrite + Unpin, I: Unpin> AsyncWrite for Joining<T, I> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         if this.held.len() + buf.len() > HELD {
@@ -71,17 +73,17 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Joining<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Joining<T> {
+impl<T: AsyncRead + Unpin, I: Unpin> AsyncRead for Joining<T, I> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().inner).poll_read(cx, buf)
     }
 }
 
-impl<T: Connected> Connected for Joining<T> {
-    type ConnectInfo = T::ConnectInfo;
+impl<T, I: Clone + Send + Sync + 'static> Connected for Joining<T, I> {
+    type ConnectInfo = I;
 
-    fn connect_info(&self) -> Self::ConnectInfo {
-        self.inner.connect_info()
+    fn connect_info(&self) -> I {
+        self.info.clone()
     }
 }
 
@@ -93,7 +95,7 @@ mod tests {
 
     fn pair(capacity: usize) -> (Joining<DuplexStream>, DuplexStream) {
         let (ours, theirs) = duplex(capacity);
-        (Joining::new(ours), theirs)
+        (Joining::new(ours, ()), theirs)
     }
 
     /// What the other side has got so far.

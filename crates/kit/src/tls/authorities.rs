@@ -1,0 +1,16 @@
+//! The authorities that are trusted.
+
+use super::{files::PemFile, own::certificates};
+use rustls::RootCertStore;
+use std::sync::Arc;
+
+/// Exactly those of a file; the system's own are not trusted with them.
+pub(super) fn load(file: PemFile<'_>) -> Result<Arc<RootCertStore>, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(file)? {
+        roots.add(certificate).map_err(|error| {
+            file.told(format_args!("has a certificate that cannot be an authority's: {error}"))
+        })?;
+    }
+    Ok(Arc::new(roots))
+}

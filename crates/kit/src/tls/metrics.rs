@@ -1,0 +1,44 @@
+//! What is told of TLS.
+
+use super::handshake::Problem;
+use crate::telemetry::metrics;
+use prometheus::{IntCounterVec, IntGaugeVec};
+use std::sync::LazyLock;
+
+static EXPIRY: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_tls_certificate_expiry_timestamp_seconds",
+        "When the certificate in use expires, or the first of those above it: towards clients (server) or roles (mtls).",
+        &["use"],
+    )
+});
+static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_tls_reloads_total",
+        "Changes of certificate files that were taken over (ok), or were not and left the old ones in use (failed).",
+        &["use", "result"],
+    )
+});
+static FAILED_HANDSHAKES: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_tls_handshake_failures_total",
+        "Connections that ended before anything was said over them: certificate, refused, clear, timeout, crowded, other.",
+        &["use", "reason"],
+    )
+});
+
+/// A certificate is in use from now on.
+pub(super) fn in_use(purpose: &str, expires_at_seconds: i64) {
+    EXPIRY.with_label_values(&[purpose]).set(expires_at_seconds);
+    // So that they are there before the first one.
+    RELOADS.with_label_values(&[purpose, "ok"]);
+    RELOADS.with_label_values(&[purpose, "failed"]);
+}
+
+pub(super) fn reloaded(purpose: &str, good: bool) {
+    RELOADS.with_label_values(&[purpose, if good { "ok" } else { "failed" }]).inc();
+}
+
+pub(super) fn handshake_failed(purpose: &str, problem: Problem) {
+    FAILED_HANDSHAKES.with_label_values(&[purpose, problem.name()]).inc();
+}

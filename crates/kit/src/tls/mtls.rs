@@ -1,0 +1,137 @@
+//! TLS between the roles of a deployment, in which both sides show who they are.
+
+use super::{
+    ALPN, PROVIDER, authorities,
+    files::PemFile,
+    handshake::Acceptor,
+    kept::{Kept, Material},
+    own::Own,
+    roles::PeerRoles,
+    verify::{AnyRole, OneRole},
+};
+use crate::{clock::SystemClock, config::MtlsConfig};
+use rustls::{
+    ClientConfig, Error, RootCertStore, ServerConfig, client::Resumption, server::NoServerSessionStorage,
+    sign::SingleCertAndKey, version::TLS13,
+};
+use std::sync::Arc;
+
+/// What a process shows to other roles, and whom of them it believes.
+#[derive(Debug)]
+pub struct Mtls(Kept<Keyring>);
+
+/// Made of the files once.
+#[derive(Debug)]
+struct Keyring {
+    own: Own,
+    roles: PeerRoles,
+    authorities: Arc<RootCertStore>,
+    trust_domain: Arc<str>,
+    server: Arc<ServerConfig>,
+}
+
+impl Mtls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// What is wrong with which file, and the field that names it.
+    pub fn load(config: &MtlsConfig) -> Result<Arc<Self>, String> {
+        Ok(Arc::new(Self(Kept::load(config, Arc::new(SystemClock))?)))
+    }
+
+    /// Takes over the files whenever they change. Runs until dropped.
+    pub async fn watch(self: Arc<Self>) {
+        self.0.watch().await;
+    }
+
+    #[cfg(test)]
+    pub(super) async fn look(&self) {
+        self.0.look().await;
+    }
+
+    /// The roles that this process's own certificate speaks for.
+    pub fn roles(&self) -> PeerRoles {
+        self.0.current().roles.clone()
+    }
+
+    /// Takes connections of other roles.
+    pub(crate) fn acceptor(&self) -> Acceptor {
+        let keyring = self.0.current();
+        Acceptor::mtls(keyring.server.clone(), keyring.trust_domain.clone())
+    }
+
+    /// For a new connection to a process that must speak for `role`.
+    pub(crate) fn client(&self, role: &'static str) -> Result<ClientConfig, Error> {
+        let keyring = self.0.current();
+        let verifier = OneRole {
+            authorities: keyring.authorities.clone(),
+            trust_domain: keyring.trust_domain.clone(),
+            role,
+        };
+        let mut client = ClientConfig::builder_with_provider(PROVIDER.clone())
+            .with_protocol_versions(&[&TLS13])?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(keyring.own.key.clone())));
+        client.alpn_protocols = vec![ALPN.to_vec()];
+        client.resumption = Resumption::disabled();
+        client.enable_sni = false;
+        Ok(client)
+    }
+}
+
+impl Material for Keyring {
+    const USE: &'static str = "mtls";
+    type Config = MtlsConfig;
+
+    fn files(config: &MtlsConfig) -> Vec<PemFile<'_>> {
+        files(config).to_vec()
+    }
+
+    fn load(config: &MtlsConfig) -> Result<Self, String> {
+        let [certificate, key, ca] = files(config);
+        let trust_domain: Arc<str> = config.trust_domain.as_str().into();
+        let own = Own::load(certificate, key)?;
+        let roles = own.leaf().map(|leaf| PeerRoles::of(leaf, &trust_domain)).unwrap_or_default();
+        if roles.is_empty() {
+            return Err(certificate.told(format_args!(
+                "speaks for no role: it needs a URI such as spiffe://{trust_domain}/router among its alternative names"
+            )));
+        }
+        let authorities = authorities::load(ca)?;
+        let server =
+            server(&own, authorities.clone(), trust_domain.clone()).map_err(|error| ca.told(error))?;
+        Ok(Self { own, roles, authorities, trust_domain, server: Arc::new(server) })
+    }
+
+    fn own(&self) -> &Own {
+        &self.own
+    }
+}
+
+/// Certificate, key and authorities.
+fn files(config: &MtlsConfig) -> [PemFile<'_>; 3] {
+    [
+        PemFile { field: "mtls.certificate_file", path: &config.certificate_file },
+        PemFile { field: "mtls.key_file", path: &config.key_file },
+        PemFile { field: "mtls.ca_file", path: &config.ca_file },
+    ]
+}
+
+/// Nothing is resumed: a resumed session would outlive the authority that vouched for it. Both ends are this program,
+/// so the one newest version will do.
+fn server(
+    own: &Own,
+    authorities: Arc<RootCertStore>,
+    trust_domain: Arc<str>,
+) -> Result<ServerConfig, String> {
+    let mut server = ServerConfig::builder_with_provider(PROVIDER.clone())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(|error| error.to_string())?
+        .with_client_cert_verifier(Arc::new(AnyRole::new(authorities, trust_domain)?))
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(own.key.clone())));
+    server.alpn_protocols = vec![ALPN.to_vec()];
+    server.session_storage = Arc::new(NoServerSessionStorage {});
+    server.send_tls13_tickets = 0;
+    Ok(server)
+}
