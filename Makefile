@@ -32,6 +32,27 @@ help:
 run: ## Build and serve all roles on embedded defaults: gRPC on 127.0.0.1:50051
 	cargo run --locked --profile $(PROFILE) --package signalbox -- serve
 
+# FOLDER=DIR puts it elsewhere, BASE_PORT=N gives it other ports, 0 free ones.
+LOCAL = cargo run --locked --quiet --profile $(PROFILE) --package signalbox-local -- $(if $(FOLDER),--folder $(FOLDER))
+
+.PHONY: up
+up: ## The whole distributed system on this machine: engines, and every role twice (docs/local.md)
+	@tools/install.sh gate clickhouse postgres redis redis-search
+	cargo build --locked --profile $(PROFILE) --package signalbox --package signalbox-vendorsim --package signalbox-local --bins
+	@$(LOCAL) up $(if $(BASE_PORT),--base-port $(BASE_PORT))
+
+.PHONY: down
+down: ## End it, and remove all it had
+	@$(LOCAL) down
+
+.PHONY: status
+status: ## What of it runs, and how it does
+	@$(LOCAL) status
+
+.PHONY: roll
+roll: ## Restart its roles one process at a time (ROLE=router for one role)
+	@$(LOCAL) roll $(or $(ROLE),all)
+
 ##@ Test
 
 .PHONY: test

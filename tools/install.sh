@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
 #
-#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|embedder|containers|bench]...     (default: gate)
+#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|embedder|containers|promtool|bench]...     (default: gate)
 #
 # gate          buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
 # realllm       a small real language model behind an OpenAI-compatible server
 # clickhouse    ClickHouse's engine behind an HTTP front
-# postgres      PostgreSQL, from the distribution: the one thing that is not pinned and not in .tools
+# postgres      PostgreSQL, from the distribution at its version: the one thing that is not in .tools
 # redis         a Redis server
 # redis-search  its module for searching by vectors
 # embedder      real sentence encoders behind an OpenAI-compatible server, and a benchmark's questions
 # containers    docker-compose and hadolint, which read deploy/ without a container engine
+# promtool      Prometheus' checker of rules, from the distribution and at its version (Debian 12: 2.42), but in .tools
 # bench         the gateways `make bench` compares with: envoy and portkey
 #
 # Programs land in .tools/bin. Asking again costs nothing: a group is installed anew only when its pins changed.
@@ -134,6 +135,33 @@ install_containers() {
     expose containers docker-compose hadolint
 }
 
+# The package is unpacked and not installed, so that no server is set up. Where there is no such package, one in PATH will do.
+install_promtool() {
+    [[ -x "$bin/promtool" ]] && return
+    local folder="$tools/promtool"
+    if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then
+        say "installing promtool"
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        unpack_package prometheus "$folder" usr/bin/promtool && ln -sfn ../promtool/usr/bin/promtool "$bin/promtool" && return
+    fi
+    command -v promtool >/dev/null \
+        || die "promtool is missing: install Prometheus 2.42 or newer, or Debian's package lists (apt-get update)"
+    ln -sfn "$(command -v promtool)" "$bin/promtool"
+}
+
+# One file of a package of the distribution, unpacked into an empty folder.
+unpack_package() { # PACKAGE FOLDER FILE
+    fetch_package "$1" "$2" || {
+        [[ $(id -u) == 0 ]] && apt-get update >/dev/null && fetch_package "$1" "$2"
+    } || return
+    dpkg-deb --fsys-tarfile "$2"/*.deb | tar -x -C "$2" "./$3" && rm "$2"/*.deb
+}
+
+fetch_package() { # PACKAGE FOLDER
+    (cd "$2" && apt-get download -o APT::Sandbox::User=root "$1") >/dev/null 2>&1
+}
+
 install_bench() {
     venv bench
     expose bench envoy
@@ -151,7 +179,7 @@ install_bench() {
 mkdir -p "$bin"
 for group in "${@:-gate}"; do
     case $group in
-        gate | realllm | clickhouse | postgres | redis | redis-search | embedder | containers | bench) "install_${group//-/_}" ;;
-        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search, embedder, containers or bench" ;;
+        gate | realllm | clickhouse | postgres | redis | redis-search | embedder | containers | promtool | bench) "install_${group//-/_}" ;;
+        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search, embedder, containers, promtool or bench" ;;
     esac
 done

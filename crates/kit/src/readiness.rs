@@ -1,10 +1,24 @@
 //! Readiness that means it: a process is ready while every role it serves can do its job.
 
+use crate::telemetry::metrics;
+use prometheus::IntGaugeVec;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 use tokio::sync::watch;
+
+static MET: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_condition_met",
+        "1 while this condition of readiness holds, 0 while it keeps the process from being ready.",
+        &["condition"],
+    )
+});
+
+pub(crate) fn register_metrics() {
+    LazyLock::force(&MET);
+}
 
 /// What must hold for the process to be ready, by name. Clones share their state.
 #[derive(Debug, Clone)]
@@ -25,6 +39,7 @@ impl Default for Readiness {
 impl Readiness {
     /// Says whether a condition holds, or why not.
     pub fn set(&self, name: &'static str, condition: Condition) {
+        MET.with_label_values(&[name]).set(condition.is_ok().into());
         let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
         conditions.insert(name, condition);
         let ready = conditions.values().all(Result::is_ok);

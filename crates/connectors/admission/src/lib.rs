@@ -23,3 +23,8 @@ mod views;
 mod watch;
 
 pub use replica::{Replica, Settings};
+
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+}

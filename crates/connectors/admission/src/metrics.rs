@@ -98,6 +98,13 @@ pub(crate) fn refused(reason: ErrorReason) {
     });
 }
 
+pub(crate) fn register() {
+    for counter in [&CALLS, &ADMISSIONS, &AUTH_FAILURES] {
+        LazyLock::force(counter);
+    }
+    LazyLock::force(&AWAY);
+}
+
 /// Shows every metric from the start, as 0.
 pub(crate) fn show() {
     away(false);

@@ -1,5 +1,6 @@
 //! The connection: made in the background, and made again whenever it is lost.
 
+use crate::metrics;
 use async_nats::{
     Client, ConnectOptions, Event, ServerAddr,
     connection::State,
@@ -84,6 +85,7 @@ impl Nats {
         let servers: Result<Vec<ServerAddr>, _> =
             options.servers.iter().map(|address| address.parse()).collect();
         let servers = servers.map_err(|_| ConnectError::Address)?;
+        metrics::connected(false);
         let client = client_options(options).await?.connect(servers).await?;
         Ok(Self { client })
     }
@@ -159,6 +161,11 @@ struct Told {
 
 impl Told {
     fn tell(&self, event: &Event) {
+        match event {
+            Event::Connected => metrics::connected(true),
+            Event::Disconnected => metrics::connected(false),
+            _ => {}
+        }
         match event {
             Event::Connected => {
                 self.away.store(false, Ordering::Relaxed);

@@ -22,3 +22,8 @@ pub use forward::{Forwarder, ForwarderOptions};
 pub use stream::{StreamError, StreamOptions};
 pub use subjects::{ALERTS_STREAM, CONSUMER, DEAD_STREAM, USAGE_STREAM, tenant_token};
 pub use tail::Heard;
+
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+}

@@ -39,6 +39,9 @@ static HELD_BACK: LazyLock<IntGaugeVec> = LazyLock::new(|| {
         &[],
     )
 });
+static CONNECTED: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge("signalbox_nats_connected", "1 while a NATS server is connected, else 0.", &[])
+});
 
 fn set(gauge: &IntGaugeVec, value: u64) {
     gauge.with_label_values::<&str>(&[]).set(i64::try_from(value).unwrap_or(i64::MAX));
@@ -63,4 +66,16 @@ pub(crate) fn behind(age: Duration) {
 
 pub(crate) fn held_back(accounts: usize) {
     set(&HELD_BACK, accounts as u64);
+}
+
+pub(crate) fn connected(connected: bool) {
+    set(&CONNECTED, connected.into());
+}
+
+pub(crate) fn register() {
+    metrics::from_zero(&FORWARDED, &["new", "repeat"]);
+    metrics::from_zero(&FAILURES, &["away", "silence", "stream", "publish", "spool"]);
+    for gauge in [&UNACKED, &BEHIND, &HELD_BACK, &CONNECTED] {
+        LazyLock::force(gauge);
+    }
 }

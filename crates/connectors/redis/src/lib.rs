@@ -16,3 +16,8 @@ pub use connect::{ConnectError, Purpose, RedisOptions};
 pub use guarded::{Guarded, Patience};
 pub use link::Redis;
 pub use rates::RedisRates;
+
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+}

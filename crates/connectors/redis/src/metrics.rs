@@ -41,3 +41,10 @@ pub(crate) fn cache_left_alone(left_alone: bool) {
 pub(crate) fn asked(outcome: &str) {
     TAKEN.with_label_values(&[outcome]).inc();
 }
+
+pub(crate) fn register() {
+    metrics::from_zero(&TAKEN, &["given", "short", "too_large", "away"]);
+    for gauge in [&CONNECTED, &CACHE_CONNECTED, &CACHE_LEFT_ALONE] {
+        LazyLock::force(gauge);
+    }
+}

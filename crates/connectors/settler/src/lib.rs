@@ -11,3 +11,8 @@ mod trouble;
 
 pub use runs::Runs;
 pub use settler::{Settler, SettlerOptions};
+
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+}

@@ -49,3 +49,10 @@ pub(crate) fn settled(booked: usize, refused: usize) {
 pub(crate) fn failed() {
     FAILURES.with_label_values::<&str>(&[]).inc();
 }
+
+pub(crate) fn register() {
+    metrics::from_zero(&SETTLEMENTS, &["booked", "refused"]);
+    metrics::from_zero(&FAILURES, &[]);
+    LazyLock::force(&UNSETTLED);
+    LazyLock::force(&AGE);
+}

@@ -45,6 +45,11 @@ use std::{
 };
 use writer::{Writer, Written};
 
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+}
+
 /// Room kept for each open account, so that it can be closed: far more than an account has.
 const ROOM: u64 = 8 << 10;
 

@@ -52,3 +52,9 @@ pub(crate) fn refused(accounts: usize) {
 pub(crate) fn damages(places: u64) {
     set(&DAMAGES, places);
 }
+
+pub(crate) fn register() {
+    for gauge in [&WAITING, &MAX, &REFUSED, &DAMAGES] {
+        LazyLock::force(gauge);
+    }
+}

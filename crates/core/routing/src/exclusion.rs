@@ -73,6 +73,29 @@ pub struct Refused {
 const RECOVERY_STEP: Duration = Duration::from_secs(1);
 
 impl Exclusion {
+    /// Which one it is, in a word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::NotConfigured => "not_configured",
+            Self::Retired => "retired",
+            Self::Lacks(_) => "lacks_capability",
+            Self::WindowTooSmall { .. } => "window_too_small",
+            Self::Denied => "denied",
+            Self::NotAllowed => "not_allowed",
+            Self::DataPolicy(_) => "data_policy",
+            Self::TierNotAllowed(_) => "tier_not_allowed",
+            Self::TierClosed(_) => "tier_closed",
+            Self::TooDear { .. } => "too_dear",
+            Self::PriceUnknown => "price_unknown",
+            Self::TooSlow { .. } => "too_slow",
+            Self::HeldBack(_) => "held_back",
+            Self::Refused(_) => "refused",
+            Self::BreakerOpen(_) => "breaker_open",
+            Self::Recovering { .. } => "recovering",
+        }
+    }
+
     /// When it passes by itself, where it does.
     pub fn passes_in(&self) -> Option<Duration> {
         match self {

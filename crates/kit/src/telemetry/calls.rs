@@ -49,6 +49,15 @@ static COST_UNKNOWN: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+pub(super) fn register() {
+    for counter in [&CALLS, &TOKENS, &COST, &COST_UNKNOWN] {
+        LazyLock::force(counter);
+    }
+    for histogram in [&LATENCY, &FIRST_TOKEN] {
+        LazyLock::force(histogram);
+    }
+}
+
 /// Counts every call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallMetrics;

@@ -11,7 +11,7 @@ pub use dimensions::{group_value, matches};
 pub use measures::{Certainty, Measures};
 
 use signalbox_api::v1::{
-    UsageAttempt, UsageEvent, cache_effect, usage_attempt::Kind, usage_event::Operation,
+    Attempt, UsageAttempt, UsageEvent, cache_effect, usage_attempt::Kind, usage_event::Operation,
 };
 
 /// Whether it was answered from the cache or by an identical request under way.
@@ -23,9 +23,14 @@ pub fn is_cache_hit(event: &UsageEvent) -> bool {
 
 /// Whether another candidate served than the one that was asked first.
 pub fn is_fallback(event: &UsageEvent) -> bool {
+    fell_back_from(event).is_some()
+}
+
+/// The candidate that was asked first, where another one served.
+pub fn fell_back_from(event: &UsageEvent) -> Option<&Attempt> {
     let served = !event.vendor.is_empty() && !is_cache_hit(event);
-    let first = answers(event).next().and_then(|first| first.attempt.as_ref());
-    served && first.is_some_and(|first| first.vendor != event.vendor || first.model != event.model)
+    let first = answers(event).next()?.attempt.as_ref()?;
+    (served && (first.vendor != event.vendor || first.model != event.model)).then_some(first)
 }
 
 /// Whether Signalbox itself asked.

@@ -1,6 +1,6 @@
 //! Budgets and their accounts of the running period.
 
-use crate::{failure, service::Dependencies};
+use crate::{failure, metrics::Name, service::Dependencies};
 use signalbox_api::v1::{
     Budget, BudgetStatus, Tenant,
     budget::{Enforcement, Period as WirePeriod},
@@ -39,6 +39,11 @@ impl Line {
     /// Whether more than the limit is never granted.
     pub(crate) fn is_hard(&self) -> bool {
         self.budget.enforcement() != Enforcement::Soft
+    }
+
+    /// Its tenant and its id.
+    pub(crate) fn name(&self) -> Name {
+        (self.budget.tenant_id.clone(), self.budget.budget_id.clone())
     }
 
     /// Names the account.

@@ -3,7 +3,7 @@
 use crate::{
     accounts::{Effect, Line, action},
     feed::Reader,
-    metrics,
+    metrics::{self, Tight},
     service::Dependencies,
 };
 use signalbox_budgeting::threshold::Notice;
@@ -25,6 +25,7 @@ const BEAT: Duration = Duration::from_secs(1);
 pub struct Keeper {
     dependencies: Dependencies,
     away: bool,
+    tight: Tight,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +39,7 @@ enum Away {
 impl Keeper {
     /// Of the service with these dependencies: they share the feed.
     pub fn new(dependencies: Dependencies) -> Self {
-        Self { dependencies, away: false }
+        Self { dependencies, away: false, tight: Tight::default() }
     }
 
     /// Works until it is stopped; then the watchers are sent home.
@@ -78,7 +79,10 @@ impl Keeper {
 
     /// One round.
     pub(crate) async fn keep(&mut self) {
-        match self.round().await {
+        self.tight.refusing(self.dependencies.feed.refusing().list());
+        let round = self.round().await;
+        metrics::store_away(round.is_err());
+        match round {
             Ok(()) => self.away = false,
             Err(error) => {
                 if !std::mem::replace(&mut self.away, true) {
@@ -88,7 +92,7 @@ impl Keeper {
         }
     }
 
-    async fn round(&self) -> Result<(), Away> {
+    async fn round(&mut self) -> Result<(), Away> {
         self.sweep().await?;
         let Dependencies { feed, ledger, clock, .. } = &self.dependencies;
         feed.set_replicas(ledger.replicas(clock.now()).await?);
@@ -120,13 +124,15 @@ impl Keeper {
     }
 
     /// Announces budgets of which another threshold is in force than at the last look.
-    async fn thresholds(&self) -> Result<(), Away> {
+    async fn thresholds(&mut self) -> Result<(), Away> {
         let lines = self.lines().await?;
+        let mut used = Vec::with_capacity(lines.len());
         for lines in lines.chunks(AT_ONCE) {
             let openings: Vec<Opening> = lines.iter().map(Line::opening).collect();
             let accounts = self.dependencies.ledger.accounts(&openings).await?;
             let now = self.dependencies.clock.now();
             for (line, account) in lines.iter().zip(&accounts) {
+                used.push((line.name(), line.position(account, now).used_share));
                 let look = self.dependencies.feed.active().look(line, account, now);
                 look.notices.iter().for_each(|notice| told_operators(line, notice));
                 if let Some(effect) = look.changed {
@@ -134,6 +140,7 @@ impl Keeper {
                 }
             }
         }
+        self.tight.used(used);
         Ok(())
     }
 

@@ -22,10 +22,16 @@ mod tests;
 
 pub use feed::Feed;
 pub use keeper::Keeper;
+pub use metrics::store_away;
 pub use reconcile::UsageOverHop;
 pub use service::{BudgetKeeping, Dependencies, Options};
 
 use signalbox_api::v1::budget_service_server::BudgetServiceServer;
+
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+}
 
 /// Budgets as a gRPC server. `limit`: largest message taken or sent, in bytes.
 pub fn server(dependencies: Dependencies, limit: usize) -> BudgetServiceServer<BudgetKeeping> {

@@ -1,4 +1,8 @@
-//! What operators see of budgets. No labels of tenants: there are many of them.
+//! What operators see of budgets. No labels of tenants, for there are many of them, but where a budget is tight.
+
+mod tight;
+
+pub(crate) use tight::{Name, Tight};
 
 use prometheus::{IntCounterVec, IntGaugeVec};
 use signalbox_api::v1::budget::Action;
@@ -50,6 +54,31 @@ static THRESHOLDS: LazyLock<IntCounterVec> = LazyLock::new(|| {
 static WATCHERS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge("signalbox_budget_watchers", "Replicas that hear of changes from this process.", &[])
 });
+static STORE_AWAY: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_budget_store_away",
+        "1 while the store of tenants, keys and budgets does not answer this process, else 0.",
+        &[],
+    )
+});
+
+/// The store of tenants, keys and budgets does not answer, or does again.
+pub fn store_away(away: bool) {
+    STORE_AWAY.with_label_values::<&str>(&[]).set(away.into());
+}
+
+pub(crate) fn register() {
+    metrics::from_zero(&GRANTS, &["limited", "free"]);
+    metrics::from_zero(&REFUSALS, &["budget", "threshold", "rate"]);
+    metrics::from_zero(&SETTLEMENTS, &["booked", "refused"]);
+    metrics::from_zero(&ORPHANED, &[]);
+    metrics::from_zero(&WRITTEN_OFF, &[]);
+    LazyLock::force(&THRESHOLDS);
+    tight::register();
+    for gauge in [&WATCHERS, &STORE_AWAY] {
+        LazyLock::force(gauge);
+    }
+}
 
 pub(crate) fn granted(limited: bool) {
     GRANTS.with_label_values(&[if limited { "limited" } else { "free" }]).inc();

@@ -43,6 +43,11 @@ pub use service::{CacheKeeping, Dependencies};
 
 use signalbox_api::v1::cache_service_server::CacheServiceServer;
 
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+}
+
 /// The cache as a gRPC server. `limit`: largest message taken or sent, in bytes.
 pub fn server(dependencies: Dependencies, limit: usize) -> CacheServiceServer<CacheKeeping> {
     CacheServiceServer::new(CacheKeeping::new(dependencies))

@@ -128,3 +128,14 @@ pub(crate) fn embedded(result: &str, texts: usize) {
 pub(crate) fn invalidated(scope: &str) {
     INVALIDATIONS.with_label_values(&[scope]).inc();
 }
+
+pub(crate) fn register() {
+    metrics::from_zero(&VIOLATIONS, &["partition", "key", "seal"]);
+    metrics::from_zero(&SAVED, &[]);
+    metrics::from_zero(&JUDGED, &["right", "wrong", "unsure"]);
+    metrics::from_zero(&REPORTS, &["right", "wrong"]);
+    for counter in [&LOOKUPS, &STORES, &EMBEDDED, &INVALIDATIONS] {
+        LazyLock::force(counter);
+    }
+    LazyLock::force(&SIMILARITY);
+}

@@ -16,3 +16,7 @@ mod tests;
 pub use courier::Courier;
 pub use shared::SharedAlerts;
 pub use watcher::{AlertWatcher, WatchOptions};
+
+pub(crate) fn register_metrics() {
+    metrics::register();
+}

@@ -21,6 +21,7 @@ mod world;
 
 pub use alerts::{AlertWatcher, Courier, SharedAlerts, WatchOptions};
 pub use ingest::{IngestOptions, Ingester};
+pub use metrics::store_away;
 pub use months::close_months;
 pub use outbox_bus::OutboxBus;
 pub use progress::Progress;
@@ -28,6 +29,12 @@ pub use service::{Dependencies, Usage};
 pub use tail::Tail;
 
 use signalbox_api::v1::usage_service_server::UsageServiceServer;
+
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+    alerts::register_metrics();
+}
 
 /// What was used, as a gRPC server. `limit`: largest message taken or sent, in bytes.
 pub fn server(dependencies: Dependencies, limit: usize) -> UsageServiceServer<Usage> {

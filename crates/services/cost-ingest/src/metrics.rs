@@ -43,6 +43,23 @@ static BACKLOG: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge("signalbox_usage_backlog", "Accounts on the bus that are not acknowledged.", &[])
 });
 
+static STORE_AWAY: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_usage_store_away",
+        "1 while the usage store does not answer this ingester: accounts wait, else 0.",
+        &[],
+    )
+});
+
+/// Why accounts are set aside.
+const REASONS: [Reason; 5] = [
+    Reason::Malformed,
+    Reason::FutureVersion,
+    Reason::UnknownEnum,
+    Reason::InvalidValue,
+    Reason::StoreRefused,
+];
+
 pub(crate) fn stored(inserted: Inserted, batch: usize) {
     EVENTS.with_label_values(&["stored"]).inc_by(inserted.stored as u64);
     repeated(inserted.repeated);
@@ -54,8 +71,11 @@ pub(crate) fn repeated(events: usize) {
 }
 
 pub(crate) fn dead_letter(reason: Reason) {
-    let name = reason.as_str_name().trim_start_matches("REASON_").to_ascii_lowercase();
-    DEAD_LETTERS.with_label_values(&[&*name]).inc();
+    DEAD_LETTERS.with_label_values(&[&*reason_name(reason)]).inc();
+}
+
+fn reason_name(reason: Reason) -> String {
+    reason.as_str_name().trim_start_matches("REASON_").to_ascii_lowercase()
 }
 
 pub(crate) fn letters_left(letters: usize) {
@@ -73,4 +93,20 @@ pub(crate) fn lag(lag: Duration) {
 
 pub(crate) fn backlog(events: u64) {
     BACKLOG.with_label_values::<&str>(&[]).set(i64::try_from(events).unwrap_or(i64::MAX));
+}
+
+/// The usage store does not answer, or does again.
+pub fn store_away(away: bool) {
+    STORE_AWAY.with_label_values::<&str>(&[]).set(away.into());
+}
+
+pub(crate) fn register() {
+    metrics::from_zero(&EVENTS, &["stored", "repeated"]);
+    let reasons = REASONS.map(reason_name);
+    metrics::from_zero(&DEAD_LETTERS, &reasons.each_ref().map(String::as_str));
+    for gauge in [&LETTERS_LEFT, &BATCH, &BACKLOG, &STORE_AWAY] {
+        LazyLock::force(gauge);
+    }
+    LazyLock::force(&INSERT);
+    LazyLock::force(&LAG);
 }

@@ -36,6 +36,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Two adapters in line step in at least so far apart: news of the first one's call takes a second and a quarter.
 const SHORTEST_STEP: Duration = Duration::from_secs(2);
 
+pub(crate) fn register_metrics() {
+    probe::register_metrics();
+}
+
 /// The heartbeats of one process.
 #[derive(Debug)]
 pub struct Heartbeat {

@@ -20,6 +20,12 @@ pub use service::{Adapter, Dependencies, Vendors};
 
 use signalbox_api::v1::provider_service_server::ProviderServiceServer;
 
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    heartbeat::register_metrics();
+    limited::register_metrics();
+}
+
 /// The adapter as a gRPC service that takes and gives messages of up to `max_message_bytes`.
 pub fn server(dependencies: Dependencies, max_message_bytes: usize) -> ProviderServiceServer<Adapter> {
     ProviderServiceServer::new(Adapter::new(dependencies))

@@ -22,6 +22,10 @@ use stream::LimitedStream;
 /// What an answer may have where neither request nor catalogue says.
 const ANSWER_TOKENS: u64 = 4_096;
 
+pub(crate) fn register_metrics() {
+    metrics::register();
+}
+
 /// A vendor within the limits of our account there.
 #[derive(Debug)]
 pub struct LimitedVendor {

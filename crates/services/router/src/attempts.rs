@@ -232,6 +232,7 @@ impl Run {
                 return;
             }
             let shut_out = listed_as.clone();
+            metrics::left_out(&shut_out.vendor, "breaker_open");
             let Some(next) = self.attempts.skip() else {
                 self.attempt.passage = Some(health.enter_anyway(&shut_out));
                 return;

@@ -18,6 +18,8 @@ mod metrics;
 mod owed;
 mod replay;
 
+pub(crate) use metrics::register as register_metrics;
+
 pub use client::{Cache, CacheOptions};
 pub(crate) use gather::Gathered;
 pub(crate) use hit::Hit;

@@ -32,6 +32,11 @@ static FINDINGS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+pub(crate) fn register_metrics() {
+    LazyLock::force(&FINDINGS);
+    moderation::register_metrics();
+}
+
 /// The policy that holds for one request, and what it has found so far.
 #[derive(Debug)]
 pub(crate) struct Content {

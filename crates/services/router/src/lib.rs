@@ -36,6 +36,13 @@ pub use vendors::ConfiguredVendors;
 
 use signalbox_api::v1::router_service_server::RouterServiceServer;
 
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
+    metrics::register();
+    cache::register_metrics();
+    content::register_metrics();
+}
+
 /// The router as a gRPC service that takes and gives messages of up to `max_message_bytes`.
 pub fn server(dependencies: Dependencies, max_message_bytes: usize) -> RouterServiceServer<Router> {
     RouterServiceServer::new(Router::new(dependencies, max_message_bytes))

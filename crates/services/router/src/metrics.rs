@@ -44,6 +44,32 @@ pub(crate) fn hedge_ended(vendor: &str, outcome: &'static str) {
     HEDGES.with_label_values(&[vendor, outcome]).inc();
 }
 
+static FELL_BACK: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_fallbacks_total",
+        "Requests that another candidate answered than the one asked first, by the first one's vendor and why it did not \
+         serve; CANCELLED where a hedge was faster.",
+        &["vendor", "reason"],
+    )
+});
+static LEFT_OUT: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_candidates_left_out_total",
+        "Candidates of requests that were not asked at all, by vendor and why: breaker_open, held_back, too_dear and so on.",
+        &["vendor", "reason"],
+    )
+});
+
+/// Another candidate served than the one asked first.
+pub(crate) fn fell_back(vendor: &str, reason: &str) {
+    FELL_BACK.with_label_values(&[vendor, reason]).inc();
+}
+
+/// A candidate was not asked at all.
+pub(crate) fn left_out(vendor: &str, why: &str) {
+    LEFT_OUT.with_label_values(&[vendor, why]).inc();
+}
+
 /// Counts a request when it ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct RequestTimer {
@@ -210,4 +236,18 @@ pub(crate) fn drills_running(count: usize) {
 /// A drill has hit a call.
 pub(crate) fn drill_hit(vendor: &str) {
     DRILL_HITS.with_label_values(&[vendor]).inc();
+}
+
+pub(crate) fn register() {
+    metrics::from_zero(&THRIFT, &["downgraded", "free_only", "refused"]);
+    metrics::from_zero(&UNACCOUNTED, &[]);
+    metrics::from_zero(&REPORTS, &["taken", "refused"]);
+    for counter in [&REQUESTS, &FALLBACKS, &HEDGES, &FELL_BACK, &LEFT_OUT, &DRILL_HITS] {
+        LazyLock::force(counter);
+    }
+    for gauge in [&BREAKER, &HELD, &DRILLS] {
+        LazyLock::force(gauge);
+    }
+    LazyLock::force(&LATENCY);
+    LazyLock::force(&HEALTH);
 }

@@ -7,7 +7,7 @@ mod compact;
 mod record;
 mod usual;
 
-use crate::{admission::Admitted, service::Dependencies};
+use crate::{admission::Admitted, metrics, service::Dependencies};
 use signalbox_api::{status, v1};
 use signalbox_kit::catalog::{Catalog, Routing, Targets, Tenant};
 use signalbox_ports::Worst;
@@ -69,6 +69,7 @@ pub(crate) fn make(
     let considered = Considered::new(dependencies, catalog, admitted, stream)?;
     let outcome = considered.plan(most);
     considered.learn(&outcome);
+    outcome.count_left_out();
     let decision = considered.record(&outcome);
     if outcome.plan.order.is_empty() {
         return Err(Box::new(Refused { failure: outcome.plan.refusal(&outcome.candidates), decision }));
@@ -130,6 +131,16 @@ impl Outcome<'_> {
     /// Whether dearer models were left out for the budget's sake.
     fn thrift(&self) -> bool {
         self.instead.is_some() || self.left_out_for_money() > 0
+    }
+
+    /// Tells operators who was left out, and why. What a caller makes up is nobody's.
+    fn count_left_out(&self) {
+        for (candidate, verdict) in self.candidates.iter().zip(&self.plan.verdicts) {
+            match verdict.exclusion() {
+                None | Some(Exclusion::Unknown | Exclusion::NotConfigured) => {}
+                Some(why) => metrics::left_out(&candidate.offer.model.vendor, why.name()),
+            }
+        }
     }
 
     fn left_out_for_money(&self) -> usize {

@@ -41,7 +41,7 @@ impl Active {
         let now = Instant::now();
         let mut seen = self.lock();
         for line in lines {
-            seen.entry(id(line)).and_modify(|seen| seen.at = now).or_insert_with(|| Seen::new(now));
+            seen.entry(line.name()).and_modify(|seen| seen.at = now).or_insert_with(|| Seen::new(now));
         }
     }
 
@@ -57,7 +57,7 @@ impl Active {
 
     /// What is in force of a budget: one that replicas hold leases of does not let go of a threshold at once.
     pub(crate) fn effect(&self, line: &Line, account: &Account, now: SystemTime) -> Effect {
-        match self.lock().get_mut(&id(line)) {
+        match self.lock().get_mut(&line.name()) {
             Some(seen) => Effect::of(line, account, &mut seen.latch, now),
             None => Effect::of(line, account, &mut Latch::default(), now),
         }
@@ -66,7 +66,9 @@ impl Active {
     /// What is new of a budget since the last look. That nothing is in force is no news at first.
     pub(crate) fn look(&self, line: &Line, account: &Account, now: SystemTime) -> Look {
         let mut seen = self.lock();
-        let Some(seen) = seen.get_mut(&id(line)) else { return Look { changed: None, notices: Vec::new() } };
+        let Some(seen) = seen.get_mut(&line.name()) else {
+            return Look { changed: None, notices: Vec::new() };
+        };
         let effect = Effect::of(line, account, &mut seen.latch, now);
         let changed = (seen.told != effect).then(|| effect.clone());
         seen.told = effect;
@@ -84,8 +86,4 @@ impl Seen {
     fn new(at: Instant) -> Self {
         Self { at, latch: Latch::default(), noticed: Noticed::default(), told: Effect::none() }
     }
-}
-
-fn id(line: &Line) -> (String, String) {
-    (line.budget.tenant_id.clone(), line.budget.budget_id.clone())
 }

@@ -49,3 +49,16 @@ fn labels(alert: &Alert) -> [String; 4] {
 pub(super) fn delivered(channel: &str, result: &str) {
     DELIVERIES.with_label_values(&[channel, result]).inc();
 }
+
+pub(super) fn register() {
+    LazyLock::force(&OPEN);
+    for (channel, results) in [
+        ("nats", &["told", "repeated", "failed"][..]),
+        ("webhook", &["told", "failed"]),
+        ("queue", &["failed"]),
+    ] {
+        for result in results {
+            DELIVERIES.with_label_values(&[channel, result]);
+        }
+    }
+}

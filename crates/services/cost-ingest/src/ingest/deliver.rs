@@ -107,12 +107,14 @@ impl Ingester {
             match outcome {
                 Ok(inserted) => {
                     reach.is_there();
+                    metrics::store_away(false);
                     return Ok(Ok(inserted));
                 }
                 Err(StoreFailure::Refused(why)) => return Ok(Err(why)),
                 // It may be stored all the same.
                 Err(StoreFailure::Away(why)) => {
                     reach.is_away(&why);
+                    metrics::store_away(true);
                     events = batch(part, Suspects::All);
                     hold.pause(&mut *self.bus, &mut backoff, drain).await?;
                 }

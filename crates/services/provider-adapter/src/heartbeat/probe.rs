@@ -29,6 +29,10 @@ static HEARTBEATS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+pub(super) fn register_metrics() {
+    LazyLock::force(&HEARTBEATS);
+}
+
 /// Asks a model for next to nothing, to the end of its answer. Health and accounts hear of it as of any call.
 pub(super) async fn probe(
     dependencies: Dependencies,

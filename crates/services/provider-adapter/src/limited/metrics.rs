@@ -12,6 +12,10 @@ static CALLS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+pub(super) fn register() {
+    LazyLock::force(&CALLS);
+}
+
 pub(super) fn held_back(vendor: &str) {
     CALLS.with_label_values(&[vendor, "held_back"]).inc();
 }

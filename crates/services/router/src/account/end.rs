@@ -6,12 +6,14 @@ use super::{
     fail,
     totals::add_attempt,
 };
+use crate::metrics;
 use signalbox_api::{
     convert,
     status::{self, from_status},
     v1::{self, attempt::Cause, usage_attempt::Kind, usage_event::Outcome},
 };
 use signalbox_kit::hop;
+use signalbox_ports::usage_facts::fell_back_from;
 use signalbox_pricing::Day;
 use signalbox_types::{ErrorReason, Failure, ModelRef, TokenUsage};
 use tonic::Status;
@@ -82,7 +84,11 @@ impl Account {
 
     /// The request was answered: all that is known of it.
     pub(crate) fn succeed(mut self) -> Box<v1::UsageEvent> {
-        self.close(Outcome::Succeeded, "")
+        let event = self.close(Outcome::Succeeded, "");
+        if let Some(first) = fell_back_from(&event) {
+            metrics::fell_back(&first.vendor, &first.error_reason);
+        }
+        event
     }
 
     /// How it met the cache, and the model calls that this took.

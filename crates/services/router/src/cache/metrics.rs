@@ -79,3 +79,20 @@ impl LookupTimer {
         LOOKUPS.with_label_values::<&str>(&[]).observe(self.0.elapsed().as_secs_f64());
     }
 }
+
+pub(crate) fn register() {
+    let outcomes = [
+        "exact_hit",
+        "normalized_hit",
+        "semantic_hit",
+        "coalesced",
+        "miss",
+        "bypass",
+        "timeout",
+        "unavailable",
+    ];
+    metrics::from_zero(&REQUESTS, &outcomes);
+    metrics::from_zero(&STORES, &["stored", "refused", "failed", "dropped"]);
+    metrics::from_zero(&UNFIT, &[]);
+    LazyLock::force(&LOOKUPS);
+}

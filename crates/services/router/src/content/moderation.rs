@@ -27,6 +27,10 @@ static FAILURES: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+pub(super) fn register_metrics() {
+    LazyLock::force(&FAILURES);
+}
+
 /// Asks a policy's moderation endpoint.
 #[derive(Debug, Clone)]
 pub(super) struct Judge {
