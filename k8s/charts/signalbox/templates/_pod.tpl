@@ -1,0 +1,182 @@
+{{/* What every container of Signalbox may do: nothing but run. The restricted profile takes it. */}}
+{{- define "signalbox.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{- define "signalbox.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: {{ .Values.podSecurityContext.runAsUser }}
+runAsGroup: {{ .Values.podSecurityContext.runAsGroup }}
+fsGroup: {{ .Values.podSecurityContext.fsGroup }}
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{/* What services and migrations have in common: (dict "root" $ "pod" VALUES "account" NAME). */}}
+{{- define "signalbox.podBase" -}}
+serviceAccountName: {{ .account }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- include "signalbox.podSecurityContext" .root | nindent 2 }}
+{{- range $field := list "nodeSelector" "tolerations" "affinity" "priorityClassName" "hostAliases" }}
+{{- with get $.pod $field }}
+{{ $field }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- with .pod.extraInitContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Mounts that services and migrations have in common: (dict "root" $ "pod" VALUES). */}}
+{{- define "signalbox.mounts" -}}
+- {name: config, mountPath: /etc/signalbox, readOnly: true}
+- {name: data, mountPath: /var/lib/signalbox}
+- {name: tmp, mountPath: /tmp}
+{{- range include "signalbox.files" .root | fromYamlArray }}
+- {name: {{ .name }}, mountPath: {{ .path }}, readOnly: true}
+{{- end }}
+{{- with .pod.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Their volumes, but `data`: (dict "root" $ "pod" VALUES "config" NAME). */}}
+{{- define "signalbox.volumes" -}}
+- name: config
+  configMap: {name: {{ .config }}}
+- name: tmp
+  emptyDir: {sizeLimit: 64Mi}
+{{- range include "signalbox.files" .root | fromYamlArray }}
+- name: {{ .name }}
+  {{- toYaml .source | nindent 2 }}
+{{- end }}
+{{- with .pod.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Bytes of the emptyDir: accounts that wait, those that are done with and not removed yet, and embedded stores. */}}
+{{- define "signalbox.spoolSize" -}}
+{{- $bytes := int64 .Values.spool.maxBytes -}}
+{{- default (printf "%d" (add $bytes (div $bytes 4) 268435456)) .Values.spool.sizeLimit -}}
+{{- end -}}
+
+{{/* The pod of a deployment: (dict "root" $ "plan" PLAN "name" NAME "deployment" VALUES). */}}
+{{- define "signalbox.pod" -}}
+{{- $values := .root.Values -}}
+{{- $deployment := .deployment -}}
+{{- $config := include "signalbox.config" . | fromJson -}}
+metadata:
+  labels:
+    {{- include "signalbox.selector" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .name }}
+    app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+    {{- range $deployment.roles }}
+    role.signalbox/{{ . }}: "true"
+    {{- end }}
+    {{- with $values.commonLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- with $deployment.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    checksum/config: {{ include "signalbox.startChecksum" (dict "config" $config) }}
+    {{- with $values.commonAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- with $deployment.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  {{- include "signalbox.podBase" (dict "root" .root "pod" $deployment "account" (include "signalbox.serviceAccountName" .root)) | nindent 2 }}
+  terminationGracePeriodSeconds: {{ add $values.shutdown.preStopSeconds $values.shutdown.longestStreamSeconds $values.shutdown.marginSeconds }}
+  {{- with $deployment.topologySpread }}
+  topologySpreadConstraints:
+    {{- range . }}
+    - {{ toYaml . | nindent 6 | trim }}
+      {{- if not .labelSelector }}
+      labelSelector:
+        matchLabels:
+          {{- include "signalbox.selector" $.root | nindent 10 }}
+          app.kubernetes.io/component: {{ $.name }}
+      {{- end }}
+    {{- end }}
+  {{- end }}
+  containers:
+    - name: signalbox
+      image: {{ include "signalbox.image" .root }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
+      command: [signalbox]
+      args:
+        - serve
+        - --role={{ join "," $deployment.roles }}
+        - --config=/etc/signalbox/signalbox.yaml
+      env:
+        {{- include "signalbox.env" (dict "root" .root "roles" $deployment.roles "extraEnv" $deployment.extraEnv) | trim | nindent 8 }}
+      {{- with $deployment.extraEnvFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      ports:
+        - {name: grpc, containerPort: 50051}
+        {{- if $values.mtls.enabled }}
+        - {name: internal, containerPort: 50052}
+        {{- end }}
+        - {name: health, containerPort: 50053}
+        - {name: metrics, containerPort: 9464}
+      startupProbe:
+        httpGet: {path: /livez, port: metrics}
+        {{- toYaml $values.probes.startup | nindent 8 }}
+      livenessProbe:
+        httpGet: {path: /livez, port: metrics}
+        {{- toYaml $values.probes.liveness | nindent 8 }}
+      readinessProbe:
+        grpc: {port: 50053}
+        {{- toYaml $values.probes.readiness | nindent 8 }}
+      {{- with $values.shutdown.preStopSeconds }}
+      lifecycle:
+        preStop: {sleep: {seconds: {{ . }}}}
+      {{- end }}
+      resources:
+        {{- toYaml $deployment.resources | nindent 8 }}
+      securityContext:
+        {{- include "signalbox.securityContext" . | nindent 8 }}
+      volumeMounts:
+        {{- include "signalbox.mounts" (dict "root" .root "pod" $deployment) | nindent 8 }}
+        {{- if $values.mtls.enabled }}
+        - {name: mtls, mountPath: /etc/signalbox-mtls, readOnly: true}
+        {{- end }}
+        {{- if $values.server.tls.existingSecret.name }}
+        - {name: tls, mountPath: /etc/signalbox-tls, readOnly: true}
+        {{- end }}
+  volumes:
+    {{- include "signalbox.volumes" (dict "root" .root "pod" $deployment "config" (include "signalbox.configName" .root)) | nindent 4 }}
+    {{- if eq $deployment.kind "Deployment" }}
+    - name: data
+      emptyDir: {sizeLimit: {{ include "signalbox.spoolSize" .root | quote }}}
+    {{- end }}
+    {{- if $values.mtls.enabled }}
+    - name: mtls
+      secret: {secretName: {{ include "signalbox.mtlsSecret" $deployment }}, defaultMode: 0440}
+    {{- end }}
+    {{- with $values.server.tls.existingSecret.name }}
+    - name: tls
+      secret: {secretName: {{ . }}, defaultMode: 0440}
+    {{- end }}
+{{- end -}}
+
+{{/* Where a deployment's certificate is. */}}
+{{- define "signalbox.mtlsSecret" -}}
+{{ default (printf "%s-mtls" .fullname) .mtls.existingSecret.name }}
+{{- end -}}
