@@ -5,7 +5,8 @@ pub use signalbox_caching::{Digest, Partition, Scope};
 use signalbox_api::v1::UsageAttempt;
 use std::{fmt, time::Duration};
 
-/// Epochs of scopes, in the scopes' order. They are equal until one is raised, or until a store lost them.
+/// Epochs of scopes, in the scopes' order. They are equal until one is raised, or until a store may have lost some: then
+/// none is as it was.
 pub type Epochs = Vec<(Scope, u64)>;
 
 /// An entry as the store keeps it.
@@ -86,12 +87,6 @@ pub trait CacheStore: Send + Sync + fmt::Debug {
     /// # Errors
     /// See [`CacheAway`].
     async fn raise(&self, tenant: Digest, scope: Scope) -> Result<u64, CacheAway>;
-
-    /// Raises a scope's epoch to at least that, as where somebody remembers one that the store has lost. The one it has then.
-    ///
-    /// # Errors
-    /// See [`CacheAway`].
-    async fn raise_to(&self, tenant: Digest, scope: Scope, at_least: u64) -> Result<u64, CacheAway>;
 
     /// Destroys what is stored of a tenant under a scope, vectors too, and looks afterwards that nothing is left. `None` is
     /// for all there is of the tenant, values and leads too, but for its epochs. How many entries that were.

@@ -57,20 +57,15 @@ impl Desk {
         self.epochs.get(&tenant).map_or(0, |epochs| epochs.of(scope))
     }
 
-    /// Sets a scope's epoch to what it makes of it.
-    pub(crate) fn raise(
-        &mut self,
-        tenant: Digest,
-        scope: Scope,
-        to: impl FnOnce(u64) -> u64,
-    ) -> Result<u64, CacheAway> {
+    /// Raises a scope's epoch.
+    pub(crate) fn raise(&mut self, tenant: Digest, scope: Scope) -> Result<u64, CacheAway> {
         let (of_scope, of_tenant) = (hashed::<Scope, u64>(), hashed::<Digest, Epochs>());
         if !self.epochs.contains_key(&tenant) {
             self.take(of_tenant)?;
         }
         let full = self.used + of_scope > self.limit;
         let epochs = self.epochs.entry(tenant).or_default();
-        let raised = to(epochs.of(scope)).max(epochs.of(scope));
+        let raised = epochs.of(scope) + 1;
         if !epochs.raised.contains_key(&scope) {
             if full || epochs.raised.len() >= MOST_SCOPES {
                 self.used -= epochs.raised.len() * of_scope;

@@ -215,11 +215,7 @@ impl CacheStore for MemoryCache {
     }
 
     async fn raise(&self, tenant: Digest, scope: Scope) -> Result<u64, CacheAway> {
-        locked(&self.desk).raise(tenant, scope, |epoch| epoch + 1)
-    }
-
-    async fn raise_to(&self, tenant: Digest, scope: Scope, at_least: u64) -> Result<u64, CacheAway> {
-        locked(&self.desk).raise(tenant, scope, |_| at_least)
+        locked(&self.desk).raise(tenant, scope)
     }
 
     async fn erase(&self, tenant: Digest, scope: Option<Scope>) -> Result<u64, CacheAway> {

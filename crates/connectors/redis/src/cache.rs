@@ -97,13 +97,6 @@ impl RedisCache {
         script.arg(layout::tag(tenant)).arg(self.vector_search().await?.name());
         Ok(script)
     }
-
-    async fn raised(&self, tenant: Digest, scope: Scope, to: Option<u64>) -> Result<u64, CacheAway> {
-        let mut script = self.prepared(&self.scripts.raise, tenant).await?;
-        let to = to.map(|to| to.min(LARGEST_NUMBER).to_string()).unwrap_or_default();
-        script.key(layout::epochs(tenant)).arg(layout::scope(scope)).arg(to);
-        self.ask(async |connection| script.invoke_async::<u64>(connection).await).await
-    }
 }
 
 #[async_trait::async_trait]
@@ -182,11 +175,9 @@ impl CacheStore for RedisCache {
     }
 
     async fn raise(&self, tenant: Digest, scope: Scope) -> Result<u64, CacheAway> {
-        self.raised(tenant, scope, None).await
-    }
-
-    async fn raise_to(&self, tenant: Digest, scope: Scope, at_least: u64) -> Result<u64, CacheAway> {
-        self.raised(tenant, scope, Some(at_least)).await
+        let mut script = self.prepared(&self.scripts.raise, tenant).await?;
+        script.key(layout::epochs(tenant)).arg(layout::scope(scope));
+        self.ask(async |connection| script.invoke_async::<u64>(connection).await).await
     }
 
     async fn erase(&self, tenant: Digest, scope: Option<Scope>) -> Result<u64, CacheAway> {

@@ -5,7 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::{net::TcpListener, path::PathBuf, process::Stdio};
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
     process::{Child, Command},
 };
@@ -60,6 +60,18 @@ impl RedisServer {
     /// Its process, while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    /// Sends it a command in one line of plain words, and reads the first line of the answer.
+    pub async fn say(&self, command: &str) -> String {
+        let ask = async {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
+            stream.write_all(format!("{command}\r\n").as_bytes()).await?;
+            let mut line = String::new();
+            BufReader::new(stream).read_line(&mut line).await?;
+            std::io::Result::Ok(line.trim_end().to_owned())
+        };
+        ask.await.unwrap_or_else(|error| panic!("redis-server did not answer `{command}`: {error}"))
     }
 
     /// Ends it at once (SIGKILL). Nothing of what it had is kept.

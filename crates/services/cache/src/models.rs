@@ -5,6 +5,7 @@ mod embedder;
 mod ngrams;
 mod verifier;
 
+pub(crate) use account::GRACE;
 pub use embedder::EmbedderOverHop;
 pub use ngrams::HashedNgrams;
 pub use verifier::VerifierOverHop;

@@ -7,6 +7,7 @@ mod hits;
 mod invalidation;
 mod isolation;
 mod meaning;
+mod redis;
 mod refusals;
 mod statistics;
 mod trick;

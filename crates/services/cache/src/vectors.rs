@@ -1,6 +1,6 @@
 //! Vectors of instructions: remembered, made for several texts in one call, and never made twice at the same time.
 
-use crate::{bounded::Bounded, gate::Gate, metrics, options::Options, tenants::Tenant};
+use crate::{bounded::Bounded, gate::Gate, metrics, models::GRACE, options::Options, tenants::Tenant};
 use signalbox_ports::cache::{CacheAway, Digest, Embedded, Embedder, NotEmbedded};
 use std::{
     collections::HashMap,
@@ -141,7 +141,7 @@ impl Vectors {
             tenant.owe(attempt);
             vectors
         };
-        let until = Instant::now() + self.0.timeout;
+        let until = Instant::now() + self.0.timeout + GRACE;
         match self.0.gate.ask(until, embedding).await {
             Ok(vectors) => {
                 metrics::embedded("made", names.len());

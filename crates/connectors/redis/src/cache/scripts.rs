@@ -19,15 +19,16 @@ pub(super) struct Scripts {
 
 impl Scripts {
     pub(super) fn new() -> Self {
-        let about_entries = |script| Script::new(&format!("{}{script}", include_str!("common.lua")));
+        let about_entries = |script: &str| Script::new(&format!("{}{script}", include_str!("common.lua")));
+        let about_epochs = |script: &str| about_entries(&format!("{}{script}", include_str!("primary.lua")));
         Self {
             get: about_entries(include_str!("get.lua")),
             put: about_entries(include_str!("put.lua")),
             remove: about_entries(include_str!("remove.lua")),
             erase: about_entries(include_str!("erase.lua")),
             held: about_entries(include_str!("held.lua")),
-            epochs: about_entries(include_str!("epochs.lua")),
-            raise: about_entries(include_str!("raise.lua")),
+            epochs: about_epochs(include_str!("epochs.lua")),
+            raise: about_epochs(include_str!("raise.lua")),
             swap: Script::new(include_str!("swap.lua")),
             lead: Script::new(include_str!("lead.lua")),
             renew: Script::new(include_str!("renew.lua")),

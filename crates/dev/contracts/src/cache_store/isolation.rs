@@ -125,9 +125,9 @@ impl Caller {
         let (place, epoch) = places.any(&mut self.random);
         let key = key(&place, self.random.below(INSTRUCTIONS));
         match self.random.below(1000) {
-            0..400 => self.store(place, key).await,
-            400..420 => drop(self.store.remove(place.tenant, key).await),
-            420..425 => {
+            0..150 => self.store(place, key).await,
+            150..160 => drop(self.store.remove(place.tenant, key).await),
+            160..165 => {
                 if let Ok(raised) = self.store.raise(place.tenant, Scope::Tenant).await {
                     epoch.fetch_max(raised, Ordering::SeqCst);
                 }
@@ -163,19 +163,24 @@ impl Caller {
 
     /// What a service would serve, by key or by nearness.
     async fn look_up(&self, place: &Partition, key: Digest, exact: bool) -> Result<Vec<Entry>, CacheAway> {
-        let current = self.store.epochs(place.tenant, &[Scope::Tenant]).await?;
-        let found: Vec<Entry> = if exact {
-            self.store.get(place.tenant, &[key]).await?.into_iter().collect()
-        } else {
-            let near = self.store.nearest(place, EMBEDDER, &VECTOR, 5).await?;
-            near.into_iter().map(|near| near.entry).collect()
-        };
-        let trusts = self.reader == Reader::Trusting;
+        if self.reader == Reader::Trusting {
+            return self.found(place, key, exact).await;
+        }
+        let scopes = [Scope::Tenant];
+        let current = self.store.epochs(place.tenant, &scopes);
+        let (current, found) = tokio::try_join!(current, self.found(place, key, exact))?;
         let is_served = |entry: &Entry| {
-            let same = entry.partition == *place && (!exact || entry.key == key);
-            trusts || (same && entry.epochs == current)
+            entry.partition == *place && (!exact || entry.key == key) && entry.epochs == current
         };
         Ok(found.into_iter().filter(is_served).collect())
+    }
+
+    async fn found(&self, place: &Partition, key: Digest, exact: bool) -> Result<Vec<Entry>, CacheAway> {
+        if exact {
+            return Ok(self.store.get(place.tenant, &[key]).await?.into_iter().collect());
+        }
+        let near = self.store.nearest(place, EMBEDDER, &VECTOR, 5).await?;
+        Ok(near.into_iter().map(|near| near.entry).collect())
     }
 }
 

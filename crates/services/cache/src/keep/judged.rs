@@ -1,7 +1,8 @@
 //! Whether a near answer was right, now that the real one is there.
 
 use crate::{
-    cache::Cache, evidence::Observation, kept::text, metrics, question::Question, stats::Seen, token::NearHit,
+    cache::Cache, evidence::Observation, kept::text, metrics, models::GRACE, question::Question, stats::Seen,
+    token::NearHit,
 };
 use signalbox_api::v1::CachedAnswer;
 use signalbox_caching::judge::Verdict;
@@ -40,10 +41,8 @@ impl Cache {
         let Some(verifier) = &self.dependencies.verifier else { return Verdict::Unsure };
         let asked =
             Verification { tenant_id: &question.tenant.id, stored, asked: &question.instruction, answer };
-        let Ok(verified) = timeout(self.dependencies.options.verify_timeout, verifier.verify(&asked)).await
-        else {
-            return Verdict::Unsure;
-        };
+        let patience = self.dependencies.options.verify_timeout + GRACE;
+        let Ok(verified) = timeout(patience, verifier.verify(&asked)).await else { return Verdict::Unsure };
         question.tenant.owe(verified.attempt);
         match verified.verdict {
             Verified::Same => Verdict::Right,

@@ -6,9 +6,12 @@ use signalbox_api::{
     v1::{self, CallFacts, CallFailure, attempt::Cause, usage_attempt::Kind},
 };
 use signalbox_types::ModelRef;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 use tonic::Status;
+
+/// How long a call that ran out of time may take to say what it used all the same.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// A call that was begun.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Any embedding model of the catalogue.
 
-use super::account::Begun;
+use super::account::{Begun, GRACE};
 use signalbox_api::{
     convert::duration_to_proto,
     v1::{self, provider_service_client::ProviderServiceClient, usage_attempt::Kind},
@@ -60,7 +60,7 @@ impl EmbedderOverHop {
             request: Some(request),
             timeout: Some(duration_to_proto(self.timeout)),
         });
-        request.set_timeout(self.timeout);
+        request.set_timeout(self.timeout + GRACE / 2);
         request
     }
 }

@@ -1,6 +1,6 @@
 //! A cheap model that is asked whether an answer fits.
 
-use super::account::Begun;
+use super::account::{Begun, GRACE};
 use signalbox_api::{
     convert::duration_to_proto,
     v1::{self, provider_service_client::ProviderServiceClient, usage_attempt::Kind},
@@ -69,7 +69,7 @@ impl VerifierOverHop {
             timeout: Some(duration_to_proto(self.timeout)),
             ..Default::default()
         });
-        request.set_timeout(self.timeout);
+        request.set_timeout(self.timeout + GRACE / 2);
         request
     }
 }

@@ -299,6 +299,17 @@ async fn an_embedder_that_fails_is_a_miss_and_then_left_alone() {
     assert_eq!(effect(&world.ask(&stored()).await).outcome(), Outcome::ExactHit);
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_embedder_that_ran_out_of_time_is_paid_for_what_it_did() {
+    let takes = crate::Options::default().embed_timeout + Duration::from_millis(100);
+    let world = with(Remote::new(takes, true), None);
+    let looked = world.ask(&stored()).await;
+    assert_eq!(met(&looked), (Outcome::Miss, "timeout", None));
+    sleep(Duration::from_secs(6)).await;
+    let kept = world.keep(&stored(), "weather", &looked.lookup_token).await;
+    assert!(!kept.attempts.is_empty());
+}
+
 /// Always of one mind.
 #[derive(Debug)]
 struct Mind(Verified);

@@ -116,11 +116,6 @@ impl CacheStore for Trick {
         self.inner.raise(tenant, scope).await
     }
 
-    async fn raise_to(&self, tenant: Digest, scope: Scope, at_least: u64) -> Result<u64, CacheAway> {
-        self.pass().await?;
-        self.inner.raise_to(tenant, scope, at_least).await
-    }
-
     async fn erase(&self, tenant: Digest, scope: Option<Scope>) -> Result<u64, CacheAway> {
         self.pass().await?;
         self.inner.erase(tenant, scope).await

@@ -94,10 +94,6 @@ impl<S: CacheStore> CacheStore for Coarse<S> {
         self.0.raise(two_bits(tenant), coarse_scope(scope)).await
     }
 
-    async fn raise_to(&self, tenant: Digest, scope: Scope, at_least: u64) -> Result<u64, CacheAway> {
-        self.0.raise_to(two_bits(tenant), coarse_scope(scope), at_least).await
-    }
-
     async fn erase(&self, tenant: Digest, scope: Option<Scope>) -> Result<u64, CacheAway> {
         self.0.erase(two_bits(tenant), scope.map(coarse_scope)).await
     }

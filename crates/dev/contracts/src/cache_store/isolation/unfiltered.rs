@@ -71,10 +71,6 @@ impl<S: CacheStore> CacheStore for Unfiltered<S> {
         self.store.raise(tenant, scope).await
     }
 
-    async fn raise_to(&self, tenant: Digest, scope: Scope, at_least: u64) -> Result<u64, CacheAway> {
-        self.store.raise_to(tenant, scope, at_least).await
-    }
-
     async fn erase(&self, tenant: Digest, scope: Option<Scope>) -> Result<u64, CacheAway> {
         self.store.erase(tenant, scope).await
     }

@@ -1,0 +1,29 @@
+-- What both scripts about epochs begin with. KEYS[1] holds a tenant's: by scope, `floor` for all others, and `primary`,
+-- the replication id of the server that they were asked of last.
+--
+-- Whoever becomes primary gives itself a new such id: a replica that is promoted, and a server that comes back with what
+-- it had saved. Either may have missed an invalidation, so that all epochs begin anew there: nothing stored before is
+-- served any more.
+local EPOCHS = KEYS[1]
+
+-- Raises all scopes by forgetting them: to the time, which no epoch has been before, and above all that are known.
+local function begin_anew(primary)
+  local floor = now()
+  local known = redis.call('HGETALL', EPOCHS)
+  for i = 1, #known, 2 do
+    if known[i] ~= 'primary' then
+      floor = math.max(floor, tonumber(known[i + 1]) + 1)
+    end
+  end
+  redis.call('DEL', EPOCHS)
+  redis.call('HSET', EPOCHS, 'primary', primary, 'floor', string.format('%.0f', floor))
+end
+
+local primary = redis.call('INFO', 'replication'):match('master_replid:(%w+)') or 'unknown'
+if redis.call('HGET', EPOCHS, 'primary') ~= primary then
+  begin_anew(primary)
+end
+
+local function epoch_of(scope)
+  return redis.call('HGET', EPOCHS, scope) or redis.call('HGET', EPOCHS, 'floor')
+end
