@@ -25,6 +25,7 @@ mod policies;
 mod readme;
 mod real_model;
 mod secrets;
+mod security;
 mod streams;
 mod tracing;
 mod usage;

@@ -1,7 +1,9 @@
 //! The one binary: every role, and the operator's commands.
 #![expect(clippy::print_stderr, reason = "a command-line program talks to its user")]
 
+mod arrows;
 mod commands;
+mod metrics;
 mod roles;
 mod serve;
 mod unbuilt;
@@ -50,6 +52,10 @@ enum Command {
     Reconcile(commands::reconcile::ReconcileArgs),
     /// Make the tables of the stores, or bring them to this version.
     Migrate(commands::migrate::MigrateArgs),
+    /// Ask whether a server serves; the exit status says it.
+    Health(commands::health::HealthArgs),
+    /// List the metrics that a process has for Prometheus, and what they mean.
+    Metrics(commands::metrics::MetricsArgs),
     /// Check a configuration file and say what is wrong with it, and where.
     CheckConfig(commands::check_config::CheckConfigArgs),
     /// Show how a captured vendor answer, stream or error is read.
@@ -84,6 +90,8 @@ async fn dispatch(command: Command) -> Result<(), String> {
         Command::Cache(args) => commands::cache::run(*args).await.map_err(|error| error.to_string()),
         Command::Reconcile(args) => commands::reconcile::run(args).await.map_err(|error| error.to_string()),
         Command::Migrate(args) => commands::migrate::run(args).await.map_err(|error| error.to_string()),
+        Command::Health(args) => commands::health::run(args).await.map_err(|error| error.to_string()),
+        Command::Metrics(args) => commands::metrics::run(&args).map_err(|error| error.to_string()),
         Command::CheckConfig(args) => commands::check_config::run(args).map_err(|error| error.to_string()),
         Command::Decode(args) => commands::decode::run(args).map_err(|error| error.to_string()),
         Command::Encode(args) => commands::encode::run(args).map_err(|error| error.to_string()),

@@ -8,6 +8,7 @@ mod health;
 mod listen;
 mod nats;
 mod peers;
+mod probe;
 mod shard;
 mod spool;
 mod state;
@@ -16,6 +17,8 @@ mod usage;
 pub(crate) use access::Access;
 pub(crate) use budget::store as budget_store;
 pub(crate) use cache::CacheServer;
+pub(crate) use listen::Addresses;
+pub(crate) use state::register_metrics;
 pub(crate) use usage::store as usage_store;
 
 use crate::{
@@ -27,6 +30,7 @@ use crate::{
 use arc_swap::ArcSwap;
 use budget::Budgets;
 use drain::Serving;
+use listen::Listeners;
 use signalbox_kit::{
     Clock, SystemClock,
     catalog::VendorSettings,
@@ -44,7 +48,7 @@ use std::{
     path::PathBuf,
     sync::Arc,
 };
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use usage::Usage;
 use uuid::Uuid;
@@ -61,6 +65,12 @@ pub(crate) struct ServeArgs {
     /// Address for gRPC, in place of server.listen. Port 0 takes a free one.
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<SocketAddr>,
+    /// Address for gRPC from other roles, in place of server.internal_listen; only where there is `mtls`.
+    #[arg(long, value_name = "HOST:PORT")]
+    internal_listen: Option<SocketAddr>,
+    /// Address for gRPC health checks alone, in the clear, in place of server.health_listen.
+    #[arg(long, value_name = "HOST:PORT")]
+    health_listen: Option<SocketAddr>,
     /// Address for /metrics, /livez and /readyz, in place of server.metrics_listen.
     #[arg(long, value_name = "HOST:PORT")]
     metrics_listen: Option<SocketAddr>,
@@ -89,17 +99,19 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let config = Arc::new(config);
     let roles = args.roles();
     let exporting = start_telemetry(&config, &roles)?;
+    crate::metrics::register();
 
     let settings = config.catalog().vendors(config.environment());
-    let mut access = Access::read(&config)?;
+    let mut access = Access::read(&config, &roles)?;
     let mut store = None;
     if roles.contains(&Role::Budget) {
         access.look_for_keys(store.insert(budget_store::open(&config, &clock).await?)).await;
     }
-    let server = listen::addresses(&args, &config.loaded().config.server, &access)?;
+    let server = listen::addresses(&args, &config.loaded().config, &access)?;
     let threads =
         server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let (grpc, http) = listen::bind(&server, threads)?;
+    let listeners = Listeners::bind(&server, access.by_certificates(), threads)?;
+    let addresses = listeners.addresses()?;
 
     let mut connections = Connections::none(threads, &config, &clock);
     if roles.contains(&Role::Adapter) {
@@ -125,43 +137,28 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
     let stop = StopSignals::listen().map_err(|error| format!("cannot wait for a signal: {error}"))?;
-    let running = shard::start(&shared, connections.shards(), grpc, &health_server, &drain)?;
-    let background = [
-        tokio::spawn(telemetry_http(&http, &readiness)?),
-        tokio::spawn(state::publish_health(
-            health,
-            readiness.clone(),
-            ready,
-            shared.roles.clone(),
-            drain.clone(),
-        )),
-        tokio::spawn(state::follow_config(shared.clone(), connections)),
-        tokio::spawn(peers::follow_adapters(shared.clone(), readiness.clone())),
-    ];
-    let keeper = keep_spool(&shared, &readiness);
-    state::announce(&shared, &settings, running.address, &http);
+    let running = shard::start(&shared, connections.shards(), listeners.doors, &health_server, &drain)?;
+    let mut background = JoinSet::new();
+    shared.access.follow_files(&mut background);
+    background.spawn(telemetry_http(listeners.metrics, readiness.clone()));
+    if let Some(listener) = listeners.health {
+        background.spawn(probe::answer(listener, health_server));
+    }
+    background.spawn(state::publish_health(
+        health,
+        readiness.clone(),
+        ready,
+        shared.roles.clone(),
+        drain.clone(),
+    ));
+    background.spawn(state::follow_config(shared.clone(), connections));
+    background.spawn(peers::follow_adapters(shared.clone(), readiness.clone()));
+    background.spawn(keep_spool(shared.clone(), readiness.clone()));
+    state::announce(&shared, &settings, &addresses);
 
-    let serving = Serving {
-        shared,
-        readiness,
-        drain,
-        running,
-        usage,
-        budgets,
-        carriers,
-        background,
-        keeper,
-        exporting,
-    };
+    let serving =
+        Serving { shared, readiness, drain, running, usage, budgets, carriers, background, exporting };
     serving.until_stopped(stop).await
-}
-
-/// What watches over the spool of a process that has one.
-fn keep_spool(shared: &Shared, readiness: &Readiness) -> Option<JoinHandle<()>> {
-    let spool = shared.spool.clone()?;
-    let settings = shared.config.loaded().config.usage.spool.clone();
-    let router = shared.serves(Role::Router).then(|| readiness.clone());
-    Some(tokio::spawn(spool::keep(spool, settings, router)))
 }
 
 fn start_telemetry(
@@ -236,15 +233,16 @@ fn share(
     }
 }
 
-fn telemetry_http(
-    listener: &TcpListener,
-    readiness: &Readiness,
-) -> Result<impl Future<Output = ()> + Send + 'static, String> {
-    let listener = listener.try_clone().map_err(|error| format!("metrics listener: {error}"))?;
-    let readiness = readiness.clone();
-    Ok(async move {
-        if let Err(error) = telemetry::http::serve(listener, readiness).await {
-            tracing::error!(%error, "metrics are not served");
-        }
-    })
+async fn telemetry_http(listener: TcpListener, readiness: Readiness) {
+    if let Err(error) = telemetry::http::serve(listener, readiness).await {
+        tracing::error!(%error, "metrics are not served");
+    }
+}
+
+/// Watches over the spool of a process that has one.
+async fn keep_spool(shared: Shared, readiness: Readiness) {
+    let Some(spool) = shared.spool.clone() else { return };
+    let settings = shared.config.loaded().config.usage.spool.clone();
+    let router = shared.serves(Role::Router).then_some(readiness);
+    spool::keep(spool, settings, router).await;
 }

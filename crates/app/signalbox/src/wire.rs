@@ -156,7 +156,7 @@ fn cache(shared: &Shared, limit: usize) -> Result<Option<Cache>, String> {
     let hop = match &shared.cache {
         Some(cache) => hop::local(cache.clone()),
         None if loaded.config.peers.cache.is_empty() => return Ok(None),
-        None => shared.access.remote(&loaded.config.peers.cache, "peers.cache")?,
+        None => shared.access.remote(&loaded.config.peers.cache, Role::Cache)?,
     };
     let config = &loaded.config.cache;
     let options = CacheOptions {
@@ -178,7 +178,7 @@ pub(crate) fn adapter_peers(shared: &Shared) -> Result<Hop, String> {
                 .to_owned()
         );
     }
-    shared.access.remote(peers, "peers.adapter")
+    shared.access.remote(peers, Role::Adapter)
 }
 
 /// Both versions of server reflection: older grpcurl asks for v1alpha.

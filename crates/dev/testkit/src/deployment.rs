@@ -1,13 +1,12 @@
 //! The roles of Signalbox, in one process or in several.
 
 use crate::{
-    Client, Options, Signalbox, eventually,
+    Certificates, Client, Options, Signalbox, eventually,
     files::{ConfigFiles, merge},
     metrics::Metrics,
 };
 use serde_json::{Value, json};
 use signalbox_api::v1::UsageEvent;
-use std::path::PathBuf;
 
 /// Adapters beside the router in [`Topology::Remote`].
 const ADAPTERS: usize = 2;
@@ -17,7 +16,7 @@ const ADAPTERS: usize = 2;
 pub enum Topology {
     /// All in one.
     AllInOne,
-    /// A router, two adapters and, where one is asked for (`cache: {enabled: true}`), a cache, each in a process of its own, speaking over TCP.
+    /// A router, two adapters and, where one is asked for (`cache: {enabled: true}`), a cache, each in a process of its own, speaking over TLS, by certificates.
     Remote,
 }
 
@@ -30,6 +29,8 @@ pub struct Deployment {
     pub adapters: Vec<Signalbox>,
     /// The cache, where there is one and it is a process of its own.
     pub cache: Option<Signalbox>,
+    /// By which processes of their own know each other, where they do not speak in the clear.
+    pub certificates: Option<Certificates>,
     files: ConfigFiles,
 }
 
@@ -37,33 +38,37 @@ impl Deployment {
     /// Starts all processes with one configuration (a JSON value, which is YAML too) and environment, and waits until
     /// they are ready.
     pub async fn start(topology: Topology, config: &Value, env: &[(&str, &str)]) -> Self {
-        let env: Vec<(String, String)> =
-            env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let serve = |config: PathBuf, roles| {
-            Signalbox::serve(Options { config: Some(config), roles, env: env.clone(), ..Options::default() })
-        };
-        let mut files = ConfigFiles::new();
-        if topology == Topology::AllInOne {
-            let router = serve(files.add("signalbox.yaml", config, json!({})), "").await;
-            return Self { router, adapters: Vec::new(), cache: None, files };
+        match topology {
+            Topology::AllInOne => {
+                let mut start = Start::of(config, env, None);
+                let router = start.serve("signalbox", "", json!({})).await;
+                start.ready(router, Vec::new(), None)
+            }
+            Topology::Remote => Self::remote(Start::of(config, env, Some(Certificates::new()))).await,
         }
+    }
+
+    /// The same as [`Topology::Remote`], but its processes speak in the clear.
+    pub async fn start_in_clear(config: &Value, env: &[(&str, &str)]) -> Self {
+        Self::remote(Start::of(config, env, None)).await
+    }
+
+    async fn remote(mut start: Start<'_>) -> Self {
         let mut adapters = Vec::new();
         for index in 1..=ADAPTERS {
-            let file = files.add(&format!("adapter-{index}.yaml"), config, json!({}));
-            adapters.push(serve(file, "adapter").await);
+            adapters.push(start.serve(&format!("adapter-{index}"), "adapter", json!({})).await);
         }
-        let addresses: Vec<String> =
-            adapters.iter().map(|adapter| format!("http://{}", adapter.address())).collect();
+        let addresses: Vec<String> = adapters.iter().map(Signalbox::peer).collect();
         let mut peers = json!({"peers": {"adapter": addresses}});
         let mut cache = None;
-        if config.pointer("/cache/enabled") == Some(&json!(true)) {
-            let process = cache.insert(serve(files.add("cache.yaml", config, peers.clone()), "cache").await);
-            merge(&mut peers, json!({"peers": {"cache": [format!("http://{}", process.address())]}}));
+        if start.config.pointer("/cache/enabled") == Some(&json!(true)) {
+            let process = cache.insert(start.serve("cache", "cache", peers.clone()).await);
+            merge(&mut peers, json!({"peers": {"cache": [process.peer()]}}));
         }
-        let router = serve(files.add("router.yaml", config, peers), "router").await;
+        let router = start.serve("router", "router", peers).await;
         // It takes no calls before it has heard of an adapter.
         eventually("the router is ready", || async { router.ready().await.is_ok() }).await;
-        Self { router, adapters, cache, files }
+        start.ready(router, adapters, cache)
     }
 
     /// A client of the public service.
@@ -112,5 +117,34 @@ impl Deployment {
             process.terminate();
             process.ended().await;
         }
+    }
+}
+
+/// A deployment that is being started.
+struct Start<'c> {
+    config: &'c Value,
+    env: Vec<(String, String)>,
+    files: ConfigFiles,
+    certificates: Option<Certificates>,
+}
+
+impl<'c> Start<'c> {
+    fn of(config: &'c Value, env: &[(&str, &str)], certificates: Option<Certificates>) -> Self {
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Self { config, env, files: ConfigFiles::new(), certificates }
+    }
+
+    /// Starts a process for these roles, all where none is named, with what is `own` to it in its configuration.
+    async fn serve(&mut self, name: &str, roles: &'static str, mut own: Value) -> Signalbox {
+        let mtls = self.certificates.as_mut().map(|certificates| certificates.issue(roles));
+        let internal_listen = mtls.is_some().then_some(Options::FREE);
+        mtls.into_iter().for_each(|section| merge(&mut own, section));
+        let config = Some(self.files.add(&format!("{name}.yaml"), self.config, own));
+        let env = self.env.clone();
+        Signalbox::serve(Options { config, roles, env, internal_listen, ..Options::default() }).await
+    }
+
+    fn ready(self, router: Signalbox, adapters: Vec<Signalbox>, cache: Option<Signalbox>) -> Deployment {
+        Deployment { router, adapters, cache, certificates: self.certificates, files: self.files }
     }
 }

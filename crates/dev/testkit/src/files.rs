@@ -44,7 +44,7 @@ fn text(config: &Value, own: &Value) -> String {
 }
 
 /// In one step, so that nobody reads half a file.
-fn replace(path: &Path, text: &str) {
+pub(crate) fn replace(path: &Path, text: &str) {
     let new = path.with_extension("new");
     std::fs::write(&new, text)
         .and_then(|()| std::fs::rename(&new, path))

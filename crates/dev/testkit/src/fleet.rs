@@ -1,6 +1,10 @@
-//! A deployment of many processes that keeps budgets: with PostgreSQL, Redis, and the key that its roles share.
+//! A deployment of many processes that keeps budgets: with PostgreSQL, Redis, and certificates
+//! by which its roles know each other.
 
-use crate::{KEYS, Options, PostgresServer, RedisServer, Signalbox, eventually, files::ConfigFiles, merge};
+use crate::{
+    Certificates, KEYS, Options, PostgresServer, RedisServer, Signalbox, eventually, files::ConfigFiles,
+    merge,
+};
 use serde_json::{Value, json};
 
 /// How many processes of a role there are.
@@ -25,17 +29,19 @@ pub struct Fleet {
     pub postgres: PostgresServer,
     /// Where rates are counted.
     pub redis: RedisServer,
+    /// By which they know each other.
+    pub certificates: Certificates,
     _files: ConfigFiles,
 }
 
 impl Fleet {
-    /// The key that all roles share.
+    /// The key of its operators.
     pub const ADMIN_KEY: &str = "the-key-that-all-roles-of-this-fleet-share";
 
     /// Starts all processes, with `config` laid over what brings them together, and waits until they are ready.
     pub async fn start(size: FleetSize, config: &Value) -> Self {
         let (postgres, redis) = (PostgresServer::start().await, RedisServer::start().await);
-        let mut files = ConfigFiles::new();
+        let (mut files, mut certificates) = (ConfigFiles::new(), Certificates::new());
         let mut common = json!({
             "budgets": {"store": {"postgres": {
                 "url": format!("postgres://{}@127.0.0.1:{}/postgres", PostgresServer::USER, postgres.port()),
@@ -46,21 +52,20 @@ impl Fleet {
         merge(&mut common, config.clone());
         let mut budgets = Vec::new();
         for index in 1..=size.budgets {
-            let file = files.add(&format!("budget-{index}.yaml"), &common, json!({}));
-            budgets.push(serve("budget", file).await);
+            let own = certificates.issue("budget");
+            budgets.push(serve("budget", files.add(&format!("budget-{index}.yaml"), &common, own)).await);
         }
-        let at = |processes: &[Signalbox]| -> Vec<String> {
-            processes.iter().map(|process| format!("http://{}", process.address())).collect()
-        };
+        let at = |processes: &[Signalbox]| -> Vec<String> { processes.iter().map(Signalbox::peer).collect() };
         merge(&mut common, json!({"peers": {"budget": at(&budgets)}}));
-        let adapter = serve("adapter", files.add("adapter.yaml", &common, json!({}))).await;
+        let own = certificates.issue("adapter");
+        let adapter = serve("adapter", files.add("adapter.yaml", &common, own)).await;
         merge(&mut common, json!({"peers": {"adapter": at(std::slice::from_ref(&adapter))}}));
         let mut routers = Vec::new();
         for index in 1..=size.routers {
-            let file = files.add(&format!("router-{index}.yaml"), &common, json!({}));
-            routers.push(serve("router", file).await);
+            let own = certificates.issue("router");
+            routers.push(serve("router", files.add(&format!("router-{index}.yaml"), &common, own)).await);
         }
-        let fleet = Self { routers, budgets, adapter, postgres, redis, _files: files };
+        let fleet = Self { routers, budgets, adapter, postgres, redis, certificates, _files: files };
         for process in fleet.processes() {
             eventually("every process is ready", || async { process.ready().await.is_ok() }).await;
         }
@@ -81,5 +86,7 @@ impl Fleet {
 async fn serve(roles: &'static str, config: std::path::PathBuf) -> Signalbox {
     let own = [("SIGNALBOX_ADMIN_KEY", Fleet::ADMIN_KEY), ("POSTGRES_PASSWORD", PostgresServer::PASSWORD)];
     let env = KEYS.iter().chain(&own).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Signalbox::serve(Options { config: Some(config), roles, env: env.collect(), ..Options::default() }).await
+    let (config, internal_listen) = (Some(config), Some(Options::FREE));
+    Signalbox::serve(Options { config, roles, env: env.collect(), internal_listen, ..Options::default() })
+        .await
 }

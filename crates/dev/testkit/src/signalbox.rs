@@ -6,7 +6,7 @@ use signalbox_api::v1::{
     UsageEvent, admin_service_client::AdminServiceClient, router_service_client::RouterServiceClient,
 };
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     path::{Path, PathBuf},
     process::ExitStatus,
 };
@@ -31,12 +31,27 @@ pub struct Options {
     pub env: Vec<(String, String)>,
     /// Where it listens for gRPC. Port 0 takes a free one; a restart keeps it.
     pub listen: SocketAddr,
+    /// The same for other roles, where its configuration has certificates.
+    pub internal_listen: Option<SocketAddr>,
+    /// The same for health alone.
+    pub health_listen: Option<SocketAddr>,
+}
+
+impl Options {
+    /// A free port, of this machine alone.
+    pub const FREE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { config: None, roles: "", env: Vec::new(), listen }
+        Self {
+            config: None,
+            roles: "",
+            env: Vec::new(),
+            listen: Self::FREE,
+            internal_listen: None,
+            health_listen: None,
+        }
     }
 }
 
@@ -58,6 +73,11 @@ impl Signalbox {
         let data = tempfile::tempdir().unwrap_or_else(|error| panic!("no temporary folder: {error}"));
         let process = Process::start(name, command(&options, data.path())).await;
         options.listen = address(process.ready(), "listening");
+        for (listen, name) in
+            [(&mut options.internal_listen, "internal"), (&mut options.health_listen, "health")]
+        {
+            *listen = listen.map(|_| address(process.ready(), name));
+        }
         let metrics = address(process.ready(), "metrics");
         let channel = connect(options.listen);
         Self { options, process, metrics, channel, data }
@@ -72,6 +92,24 @@ impl Signalbox {
     /// Where it listens for gRPC.
     pub fn address(&self) -> SocketAddr {
         self.options.listen
+    }
+
+    /// Where other processes find its roles, as in their `peers`: over TLS where it has certificates.
+    pub fn peer(&self) -> String {
+        match self.options.internal_listen {
+            Some(internal) => format!("https://{internal}"),
+            None => format!("http://{}", self.options.listen),
+        }
+    }
+
+    /// Where it listens for other roles, with certificates.
+    pub fn internal_address(&self) -> Option<SocketAddr> {
+        self.options.internal_listen
+    }
+
+    /// Where it listens for health checks alone.
+    pub fn health_address(&self) -> Option<SocketAddr> {
+        self.options.health_listen
     }
 
     /// Where it keeps what must survive it.
@@ -163,6 +201,13 @@ fn command(options: &Options, data: &Path) -> Command {
     let mut command = Command::new(built("signalbox"));
     command.arg("serve").args(["--listen", &options.listen.to_string()]);
     command.args(["--metrics-listen", "127.0.0.1:0"]);
+    for (flag, listen) in
+        [("--internal-listen", options.internal_listen), ("--health-listen", options.health_listen)]
+    {
+        if let Some(listen) = listen {
+            command.arg(flag).arg(listen.to_string());
+        }
+    }
     if let Some(config) = &options.config {
         command.arg("--config").arg(config);
     }

@@ -81,7 +81,7 @@ pub(crate) fn prepare(
             hop::local(signalbox_budget::server(service.clone(), limit))
         }
         None if peers.is_empty() => return Ok(Budgets::default()),
-        None => access.remote(peers, "peers.budget")?,
+        None => access.remote(peers, Role::Budget)?,
     };
     let replica_id = Uuid::now_v7().to_string();
     let settings = Settings {
@@ -115,7 +115,7 @@ fn warn_of_gaps(config: &Config, access: &Access, roles: &[Role]) {
         return;
     }
     let alone = roles.contains(&Role::Budget) && roles.contains(&Role::Router);
-    if access.admin_key.is_none() && !alone {
+    if access.admin_key.is_none() && !access.by_certificates() && !alone {
         tracing::warn!(
             "from the first API key on the roles of this deployment do not let each other in: set the same \
              SIGNALBOX_ADMIN_KEY in the environment of all of them"
@@ -162,7 +162,7 @@ fn spent(config: &Config, access: &Access, usage: &Usage) -> Result<Option<Arc<d
     let hop = match &usage.service {
         Some(service) => hop::local(signalbox_cost_ingest::server(service.clone(), limit)),
         None if config.peers.ingest.is_empty() => return Ok(None),
-        None => access.remote(&config.peers.ingest, "peers.ingest")?,
+        None => access.remote(&config.peers.ingest, Role::Ingest)?,
     };
     let client = UsageServiceClient::new(hop).max_decoding_message_size(limit);
     Ok(Some(Arc::new(UsageOverHop::new(client))))

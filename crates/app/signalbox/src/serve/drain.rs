@@ -3,7 +3,7 @@
 use super::{budget, shard, spool, usage};
 use crate::wire::Shared;
 use signalbox_kit::{readiness::Readiness, serve::StopSignals, telemetry::trace::Exporting};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// A process that serves, and all that runs in it.
@@ -18,8 +18,7 @@ pub(super) struct Serving {
     /// Of health reports.
     pub(super) carriers: JoinSet<()>,
     /// Whoever watches the process sees it drain, so these end last.
-    pub(super) background: [JoinHandle<()>; 4],
-    pub(super) keeper: Option<JoinHandle<()>>,
+    pub(super) background: JoinSet<()>,
     pub(super) exporting: Option<Exporting>,
 }
 
@@ -40,7 +39,7 @@ impl Serving {
             }
         };
         tokio::join!(self.usage.finish(), end_budgets);
-        self.background.iter().chain(&self.keeper).for_each(JoinHandle::abort);
+        self.background.abort_all();
         if let Some(spool) = self.shared.spool {
             spool::finish(spool).await;
         }

@@ -83,7 +83,7 @@ async fn follow_peers(shared: Shared, peers: Vec<String>) {
 /// Follows one adapter until the set is dropped.
 fn follow(shared: &Shared, address: SocketAddr) -> JoinSet<()> {
     let mut task = JoinSet::new();
-    match shared.access.remote(&[format!("http://{address}")], "peers.adapter") {
+    match shared.access.remote_at(address, Role::Adapter) {
         Ok(adapter) => drop(task.spawn(follow_health(adapter, shared.health.clone()))),
         Err(error) => tracing::warn!(%error, "an adapter's health cannot be followed"),
     }

@@ -1,18 +1,27 @@
-//! Where a process may listen.
+//! Where a process listens.
 
 use super::{ServeArgs, access::Access};
-use signalbox_kit::{access::AdminKey, config::ServerConfig, serve};
+use signalbox_kit::{
+    access::AdminKey,
+    config::{Config, ServerConfig},
+    serve,
+};
 use std::net::{SocketAddr, TcpListener};
 
 /// The server's configuration with the command line laid over it. Where callers are not authenticated, only loopback is
-/// safe.
-pub(super) fn addresses(
-    args: &ServeArgs,
-    configured: &ServerConfig,
-    access: &Access,
-) -> Result<ServerConfig, String> {
+/// safe. Roles always are where they have a listener of their own, and health tells nothing.
+pub(super) fn addresses(args: &ServeArgs, config: &Config, access: &Access) -> Result<ServerConfig, String> {
+    let configured = &config.server;
+    if let (Some(address), None) = (args.internal_listen, &config.mtls) {
+        return Err(format!(
+            "--internal-listen {address}: roles have a listener of their own only where they show certificates: add \
+             `mtls` to the configuration, or leave the flag out"
+        ));
+    }
     let server = ServerConfig {
         listen: args.listen.unwrap_or(configured.listen),
+        internal_listen: args.internal_listen.unwrap_or(configured.internal_listen),
+        health_listen: args.health_listen.or(configured.health_listen),
         metrics_listen: args.metrics_listen.unwrap_or(configured.metrics_listen),
         ..configured.clone()
     };
@@ -28,10 +37,60 @@ pub(super) fn addresses(
     ))
 }
 
-/// A listener for gRPC for each thread, and the one for metrics.
-pub(super) fn bind(server: &ServerConfig, threads: usize) -> Result<(Vec<TcpListener>, TcpListener), String> {
-    let told = |address: SocketAddr| move |error| format!("cannot listen on {address}: {error}");
-    let grpc = serve::bind(server.listen, threads).map_err(told(server.listen))?;
-    let http = TcpListener::bind(server.metrics_listen).map_err(told(server.metrics_listen))?;
-    Ok((grpc, http))
+/// What was bound.
+pub(super) struct Listeners {
+    /// One for each thread.
+    pub(super) doors: Vec<Doors>,
+    /// For probes.
+    pub(super) health: Option<TcpListener>,
+    /// For Prometheus.
+    pub(super) metrics: TcpListener,
+}
+
+/// The listeners of a thread.
+pub(super) struct Doors {
+    /// For clients and operators.
+    pub(super) public: TcpListener,
+    /// For other roles, where those show certificates.
+    pub(super) internal: Option<TcpListener>,
+}
+
+/// Where that is, free ports being known.
+pub(crate) struct Addresses {
+    pub(crate) public: SocketAddr,
+    pub(crate) internal: Option<SocketAddr>,
+    pub(crate) health: Option<SocketAddr>,
+    pub(crate) metrics: SocketAddr,
+}
+
+impl Listeners {
+    /// Binds all of them, with some for roles where those show certificates.
+    pub(super) fn bind(server: &ServerConfig, by_certificates: bool, threads: usize) -> Result<Self, String> {
+        let told = |address: SocketAddr| move |error| format!("cannot listen on {address}: {error}");
+        let bind = |address, count| serve::bind(address, count).map_err(told(address));
+        let public = bind(server.listen, threads)?;
+        let internal = if by_certificates { bind(server.internal_listen, threads)? } else { Vec::new() };
+        let internal = internal.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+        let health = server.health_listen.map(|address| bind(address, 1)).transpose()?;
+        Ok(Self {
+            doors: public
+                .into_iter()
+                .zip(internal)
+                .map(|(public, internal)| Doors { public, internal })
+                .collect(),
+            health: health.into_iter().flatten().next(),
+            metrics: TcpListener::bind(server.metrics_listen).map_err(told(server.metrics_listen))?,
+        })
+    }
+
+    pub(super) fn addresses(&self) -> Result<Addresses, String> {
+        let of = |listener: &TcpListener| listener.local_addr().map_err(|error| error.to_string());
+        let first = self.doors.first().ok_or("there is no listener")?;
+        Ok(Addresses {
+            public: of(&first.public)?,
+            internal: first.internal.as_ref().map(of).transpose()?,
+            health: self.health.as_ref().map(of).transpose()?,
+            metrics: of(&self.metrics)?,
+        })
+    }
 }

@@ -1,6 +1,7 @@
-//! One thread per core, each with its own runtime, listener and connections, so that a request never changes
+//! One thread per core, each with its own runtime, listeners and connections, so that a request never changes
 //! threads.
 
+use super::listen::Doors;
 use crate::{
     roles::Role,
     vendors::ShardVendors,
@@ -8,30 +9,26 @@ use crate::{
 };
 use signalbox_kit::serve;
 use signalbox_provider_adapter::Heartbeat;
-use std::net::{SocketAddr, TcpListener};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tonic_health::pb::health_server::{Health, HealthServer};
 
 /// The shards of a running process.
 pub(crate) struct Running {
-    pub(crate) address: SocketAddr,
     /// How each shard ended.
     ends: Vec<oneshot::Receiver<Result<(), String>>>,
 }
 
-/// Starts a thread for each listener. Returns once every one serves.
+/// Starts a thread for each of the `doors`. Returns once every one serves.
 pub(crate) fn start<H: Health>(
     shared: &Shared,
     vendors: &[ShardVendors],
-    listeners: Vec<TcpListener>,
+    doors: Vec<Doors>,
     health: &HealthServer<H>,
     drain: &CancellationToken,
 ) -> Result<Running, String> {
-    let address =
-        listeners.first().ok_or("there is no listener")?.local_addr().map_err(|error| error.to_string())?;
-    let mut ends = Vec::with_capacity(listeners.len());
-    for (index, (listener, vendors)) in listeners.into_iter().zip(vendors).enumerate() {
+    let mut ends = Vec::with_capacity(doors.len());
+    for (index, (doors, vendors)) in doors.into_iter().zip(vendors).enumerate() {
         let (shared, vendors, health, drain) =
             (shared.clone(), vendors.clone(), health.clone(), drain.clone());
         let (ended, end) = oneshot::channel();
@@ -40,7 +37,7 @@ pub(crate) fn start<H: Health>(
             // One of them keeps the vendors' pulse for the whole process, over the connections that calls use.
             let beats = index == 0 && shared.serves(Role::Adapter);
             let beats = beats.then(|| heartbeat(&shared, &vendors));
-            let outcome = run(&shared, &vendors, listener, health, drain, beats, &started);
+            let outcome = run(&shared, &vendors, doors, health, drain, beats, &started);
             let _receiver_gone = started.send(outcome.clone());
             let _receiver_gone = ended.send(outcome);
         });
@@ -48,13 +45,13 @@ pub(crate) fn start<H: Health>(
         start.recv().map_err(|_| "a shard ended at its start".to_owned())??;
         ends.push(end);
     }
-    Ok(Running { address, ends })
+    Ok(Running { ends })
 }
 
 fn run<H: Health>(
     shared: &Shared,
     vendors: &ShardVendors,
-    listener: TcpListener,
+    doors: Doors,
     health: HealthServer<H>,
     drain: CancellationToken,
     beats: Option<Heartbeat>,
@@ -70,8 +67,15 @@ fn run<H: Health>(
             tokio::spawn(async move { drain.run_until_cancelled(beats.run()).await });
         }
         let _receiver_gone = started.send(Ok(()));
-        let served = serve::serve(listener, routes, shared.authenticator.clone(), drain, grace).await;
-        served.map_err(|error| format!("serving failed: {error}"))
+        let public = shared.access.entrance(shared.authenticator.clone());
+        let internal = doors.internal.zip(shared.access.entrance_of_roles());
+        let of_roles = async {
+            let Some((listener, entrance)) = internal else { return Ok(()) };
+            serve::serve(listener, entrance, routes.clone(), drain.clone(), grace).await
+        };
+        let of_clients = serve::serve(doors.public, public, routes.clone(), drain.clone(), grace);
+        let served = tokio::try_join!(of_clients, of_roles);
+        served.map(|_| ()).map_err(|error| format!("serving failed: {error}"))
     })
 }
 

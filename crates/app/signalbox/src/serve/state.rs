@@ -2,6 +2,7 @@
 
 use crate::{
     roles::Role,
+    serve::Addresses,
     vendors::{self, Bulkheads, Connections},
     wire::Shared,
 };
@@ -13,7 +14,7 @@ use signalbox_api::v1::{
 use signalbox_kit::{catalog::VendorSettings, readiness::Readiness, telemetry::metrics};
 use std::{
     io::{self, Write},
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     sync::{Arc, LazyLock},
     time::Duration,
 };
@@ -41,14 +42,18 @@ static BUILD_INFO: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge("signalbox_build_info", "1 for the version of the program.", &["version"])
 });
 
+static READY: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge("signalbox_ready", "1 for each role of a process that is ready, else 0.", &["role"])
+});
+
+pub(crate) fn register_metrics() {
+    for gauge in [&CONFIG_INFO, &CONFIG_LOADS, &CONFIG_GOOD, &BUILD_INFO, &READY] {
+        LazyLock::force(gauge);
+    }
+}
+
 /// Says on standard output, in one JSON line, where the process listens; and in the log, loudly, what is simulated.
-pub(crate) fn announce(
-    shared: &Shared,
-    settings: &[VendorSettings],
-    address: SocketAddr,
-    http: &TcpListener,
-) {
-    let metrics_address = http.local_addr().map(|address| address.to_string()).unwrap_or_default();
+pub(crate) fn announce(shared: &Shared, settings: &[VendorSettings], addresses: &Addresses) {
     let calls_vendors = shared.roles.contains(&Role::Adapter);
     let simulated: Vec<&str> = settings
         .iter()
@@ -56,9 +61,7 @@ pub(crate) fn announce(
         .map(|vendor| &*vendor.name)
         .collect();
     BUILD_INFO.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
-    let reach = if address.ip().is_loopback() { "only from this machine" } else { "FROM OTHER MACHINES TOO" };
-    let roles = shared.admin.roles.join(",");
-    tracing::info!(%address, metrics = metrics_address, roles, "serving gRPC, {reach}; {}", shared.callers);
+    log_addresses(shared, addresses);
     if !simulated.is_empty() {
         let vendors = simulated.join(",");
         tracing::warn!(
@@ -66,14 +69,37 @@ pub(crate) fn announce(
             "SIMULATED vendors: no model sees any prompt; set a key such as OPENAI_API_KEY for a real one"
         );
     }
-    let line = serde_json::json!({
-        "listening": address.to_string(),
-        "metrics": metrics_address,
+    let mut line = serde_json::json!({
+        "listening": addresses.public,
+        "metrics": addresses.metrics,
         "roles": shared.admin.roles,
         "simulated": simulated,
     });
+    for (name, address) in [("internal", addresses.internal), ("health", addresses.health)] {
+        if let Some(address) = address {
+            line[name] = address.to_string().into();
+        }
+    }
     // Serving goes on where nobody reads it.
     let _nobody_reads = writeln!(io::stdout().lock(), "{line}");
+}
+
+/// Every listener: who reaches it, who may call there, and whether what is said can be read on the way.
+fn log_addresses(shared: &Shared, addresses: &Addresses) {
+    let reach = |address: SocketAddr| match address.ip().is_loopback() {
+        true => "only from this machine",
+        false => "FROM OTHER MACHINES TOO",
+    };
+    let Addresses { public, internal, health, metrics } = addresses;
+    let clear = if shared.access.is_encrypted() { "over TLS" } else { "in the clear" };
+    let roles = shared.admin.roles.join(",");
+    tracing::info!(address = %public, %metrics, roles, "serving gRPC {clear}, {}; {}", reach(*public), shared.callers);
+    if let Some(internal) = internal {
+        tracing::info!(address = %internal, "serving gRPC to other roles over TLS, {}; callers need a certificate", reach(*internal));
+    }
+    if let Some(health) = health {
+        tracing::info!(address = %health, "serving gRPC health alone in the clear, {}", reach(*health));
+    }
 }
 
 /// How long watchers of a draining process may take to hear that it no longer serves.
@@ -109,6 +135,9 @@ pub(crate) async fn publish_health(
 
 /// Sets the health of the process and of each of its services.
 pub(crate) async fn tell_health(health: &HealthReporter, ready: bool, roles: &[Role]) {
+    for role in roles {
+        READY.with_label_values(&[role.name()]).set(ready.into());
+    }
     let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
     for name in names(roles) {
         health.set_service_status(name, status).await;
