@@ -1,73 +1,86 @@
-{{/* What schemas cannot tell: each message begins with the key to change. */}}
-
-{{/* Of one deployment: (dict "name" NAME "roles" LIST "owners" MAP of those before). */}}
-{{- define "signalbox.checkRoles" -}}
-{{- $key := printf "deployments.%s.roles" .name -}}
-{{- if not .roles -}}
-  {{- fail (printf "%s: name at least one of router, adapter, ingest, budget and cache" $key) -}}
-{{- end -}}
-{{- range .roles -}}
-  {{- if eq . "batch" -}}
-    {{- fail (printf "%s: the role batch is not built yet; take it out" $key) -}}
-  {{- end -}}
-  {{- with get $.owners . -}}
-    {{- fail (printf "%s: the role is in deployments.%s.roles already; a role is in one deployment (%s)" $key . (join ", " $.roles)) -}}
-  {{- end -}}
-{{- end -}}
-{{- end -}}
+{{/* What a schema cannot tell. Every problem is told at once, each with the key to change. */}}
 
 {{- define "signalbox.check" -}}
 {{- include "signalbox.checkOwners" . -}}
-{{- include "signalbox.checkDeployments" . -}}
-{{- include "signalbox.checkConfig" .root -}}
+{{- range $name, $deployment := .plan.deployments -}}
+  {{- include "signalbox.checkDeployment" (dict "root" $.root "plan" $.plan "name" $name "deployment" $deployment) -}}
+{{- end -}}
+{{- include "signalbox.checkEnv" (dict "root" .root "plan" .plan "at" "defaults" "env" .root.Values.defaults.extraEnv) -}}
+{{- include "signalbox.checkNats" . -}}
+{{- include "signalbox.checkConfig" . -}}
 {{- include "signalbox.checkSecrets" . -}}
 {{- include "signalbox.checkTls" . -}}
-{{- $image := .root.Values.image -}}
-{{- if and (eq $image.tag "latest") (not $image.digest) -}}
-  {{- fail "image.tag: `latest` may be another program tomorrow; name a version, or image.digest" -}}
+{{- with .root.Values.image -}}
+  {{- if and (eq .tag "latest") (not .digest) -}}
+    {{- include "signalbox.refuse" (list $.plan "image.tag: `latest` may be another program tomorrow; name a version, or image.digest") -}}
+  {{- end -}}
+{{- end -}}
+{{- with .plan.problems -}}
+  {{- fail (printf "\n\nThese values cannot work:\n\n  - %s\n" (uniq . | join "\n  - ")) -}}
 {{- end -}}
 {{- end -}}
 
+{{/* Keeps a problem: (list PLAN TEXT). */}}
+{{- define "signalbox.refuse" -}}
+{{- $plan := first . -}}
+{{- $_ := set $plan "problems" (append $plan.problems (last .)) -}}
+{{- end -}}
+
+{{/* Of one deployment: (dict "plan" PLAN "name" NAME "roles" LIST). */}}
+{{- define "signalbox.checkRoles" -}}
+{{- $key := printf "deployments.%s.roles" .name -}}
+{{- if not .roles -}}
+  {{- include "signalbox.refuse" (list .plan (printf "%s: name at least one of router, adapter, ingest, budget and cache" $key)) -}}
+{{- end -}}
+{{- range .roles -}}
+  {{- if eq . "batch" -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s: the role batch is not built yet; take it out" $key)) -}}
+  {{- end -}}
+  {{- with get $.plan.owners . -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s: deployments.%s.roles has one of %s already, and a role is in one deployment only" $key . (join ", " $.roles))) -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Who is missing, or where nobody can reach it. */}}
 {{- define "signalbox.checkOwners" -}}
 {{- $owners := .plan.owners -}}
-{{- $cached := ne (dig "cache" "enabled" true .root.Values.config) false -}}
+{{- $config := .root.Values.config | default dict -}}
+{{- $cached := dig "cache" "enabled" true $config -}}
 {{- range list "router" "adapter" "ingest" "budget" "cache" -}}
   {{- if and (not (hasKey $owners .)) (or $cached (ne . "cache")) -}}
     {{- $hint := ternary ", or set config.cache.enabled to false" "" (eq . "cache") -}}
-    {{- fail (printf "deployments: no deployment has the role %s; add it to the roles of one%s" . $hint) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "deployments: none has the role %s; add it to the roles of one%s" . $hint)) -}}
   {{- end -}}
 {{- end -}}
-{{- $models := or (ne (dig "cache" "embedder" "builtin" .root.Values.config) "builtin") (dig "cache" "verifier" "" .root.Values.config) -}}
-{{- if and $models $cached (ne $owners.cache $owners.adapter) (eq $owners.adapter $owners.router) -}}
-  {{- fail (printf "deployments.%s.roles: an adapter beside a router serves that router alone, and the cache needs one for config.cache.embedder or verifier; give the adapter a deployment of its own, or put the cache beside it" $owners.adapter) -}}
-{{- end -}}
-{{- end -}}
-
-{{- define "signalbox.checkDeployments" -}}
-{{- $values := .root.Values -}}
-{{- range $name, $deployment := .plan.deployments -}}
-  {{- $roles := $deployment.roles | default list -}}
-  {{- $key := printf "deployments.%s" $name -}}
-  {{- if and $deployment.embedded $deployment.several -}}
-    {{- $url := ternary "clickhouse.url" "postgresql.url" (not (and (has "budget" $roles) (not $values.postgresql.url))) -}}
-    {{- $what := ternary "hpa.enabled" "replicas" $deployment.hpa.enabled -}}
-    {{- fail (printf "%s.%s: without %s what it keeps is in a file of one pod; have one replica and no hpa, or give %s" $key $what $url $url) -}}
+{{- $models := or (ne (dig "cache" "embedder" "builtin" $config) "builtin") (dig "cache" "verifier" "" $config) -}}
+{{- if and $cached $models $owners.cache $owners.adapter -}}
+  {{- if and (ne $owners.cache $owners.adapter) (eq $owners.adapter (get $owners "router")) -}}
+    {{- include "signalbox.refuse" (list .plan (printf "deployments.%s.roles: an adapter beside a router serves that router alone, and the cache needs one for config.cache.embedder and verifier; give the adapter a deployment of its own, or put the cache beside it" $owners.adapter)) -}}
   {{- end -}}
-  {{- if and $deployment.hpa.enabled (gt (int $deployment.hpa.minReplicas) (int $deployment.hpa.maxReplicas)) -}}
-    {{- fail (printf "%s.hpa.minReplicas: is above maxReplicas" $key) -}}
-  {{- end -}}
-  {{- $spends := or (has "router" $roles) (has "adapter" $roles) -}}
-  {{- if and (not $values.nats.servers) (ne $spends (has "ingest" $roles)) -}}
-    {{- fail (printf "nats.servers: is needed, since accounts travel between deployments: deployments.%s has not all of the roles router, adapter and ingest" $name) -}}
-  {{- end -}}
-  {{- if and (not (dig "cache" "enabled" true $values.config)) (eq (join "," $roles) "cache") -}}
-    {{- fail (printf "%s.roles: the cache is switched off by config.cache.enabled; set %s.enabled to false" $key $key) -}}
-  {{- end -}}
-  {{- include "signalbox.checkEnv" (dict "root" $.root "key" $key "env" $deployment.extraEnv) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* One source for each variable: (dict "root" $ "key" KEY "env" LIST). */}}
+{{/* (dict "root" $ "plan" PLAN "name" NAME "deployment" VALUES) */}}
+{{- define "signalbox.checkDeployment" -}}
+{{- $key := printf "deployments.%s" .name -}}
+{{- with .deployment -}}
+  {{- if and .embedded .several -}}
+    {{- $what := ternary "hpa.enabled" "replicas" .hpa.enabled -}}
+    {{- $urls := join " and " .embedded -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.%s: without %s what it keeps is in a file, which one pod alone can have; set replicas to 1 and hpa.enabled to false, or give %s" $key $what $urls $urls)) -}}
+  {{- end -}}
+  {{- if and .hpa.enabled (gt (int .hpa.minReplicas) (int .hpa.maxReplicas)) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.hpa.minReplicas: is more than maxReplicas" $key)) -}}
+  {{- end -}}
+  {{- if and (not (dig "cache" "enabled" true ($.root.Values.config | default dict))) (eq (join "," .roles) "cache") -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.enabled: set it to false, since config.cache.enabled switches off all that it would do" $key)) -}}
+  {{- end -}}
+{{- end -}}
+{{- include "signalbox.checkEnv" (dict "root" .root "plan" .plan "at" $key "env" .deployment.extraEnv) -}}
+{{- end -}}
+
+{{/* One source for each variable, and no secret among the values: (dict "root" $ "plan" PLAN "at" KEY "env" LIST). */}}
 {{- define "signalbox.checkEnv" -}}
 {{- $owned := dict
   "SIGNALBOX_ADMIN_KEY" "adminKey.existingSecret"
@@ -81,16 +94,39 @@
   "SIGNALBOX_CONFIG" "config" -}}
 {{- range .root.Values.vendorKeys }}{{ $_ := set $owned .env "vendorKeys" }}{{ end -}}
 {{- range .env -}}
-  {{- with get $owned .name -}}
-    {{- fail (printf "%s.extraEnv: another variable of the same name is set by `%s`; use that alone" $.key .) -}}
+  {{- $name := .name -}}
+  {{- with get $owned $name -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.extraEnv: %s is set by %s; give it there alone" $.at $name .)) -}}
+  {{- end -}}
+  {{- if and .value (regexMatch "(_KEY|_SECRET|_PASSWORD|_TOKEN)$" $name) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.extraEnv: %s looks like a secret, and everybody who may see pods could read it; give it by valueFrom.secretKeyRef" $.at $name)) -}}
   {{- end -}}
 {{- end -}}
 {{- end -}}
 
+{{- define "signalbox.checkNats" -}}
+{{- $nats := .root.Values.nats -}}
+{{- $apart := false -}}
+{{- range .plan.deployments -}}
+  {{- $roles := .roles | default list -}}
+  {{- if ne (or (has "router" $roles) (has "adapter" $roles)) (has "ingest" $roles) }}{{ $apart = true }}{{ end -}}
+{{- end -}}
+{{- if and $apart (not $nats.servers) -}}
+  {{- include "signalbox.refuse" (list .plan (printf "nats.servers: is needed, since accounts travel from routers and adapters to ingesters in other pods (deployments.%s)" (keys .plan.deployments | sortAlpha | join ", "))) -}}
+{{- end -}}
+{{- if and $nats.password.existingSecret.name (not $nats.user) -}}
+  {{- include "signalbox.refuse" (list .plan "nats.user: is needed with nats.password.existingSecret.name") -}}
+{{- end -}}
+{{- if and $nats.credentials.existingSecret.name $nats.user -}}
+  {{- include "signalbox.refuse" (list .plan "nats.user: give either a user or nats.credentials.existingSecret.name, not both") -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What the chart writes itself is not given in `config`. */}}
 {{- define "signalbox.checkConfig" -}}
-{{- $config := .Values.config -}}
+{{- $config := .root.Values.config | default dict -}}
 {{- $owned := dict
-  "server" "server, shutdown.longestStreamSeconds and service"
+  "server" "server, service and shutdown.longestStreamSeconds"
   "peers" "deployments"
   "mtls" "mtls"
   "nats" "nats"
@@ -103,10 +139,10 @@
   "cache.secret" "cacheSecret.existingSecret" -}}
 {{- range $path, $instead := $owned -}}
   {{- $steps := splitList "." $path -}}
-  {{- $at := get $config (first $steps) -}}
-  {{- range rest $steps }}{{ if kindIs "map" $at }}{{ $at = get $at . }}{{ else }}{{ $at = "" }}{{ end }}{{ end -}}
-  {{- if or $at (and (eq (len $steps) 1) (hasKey $config $path)) -}}
-    {{- fail (printf "config.%s: is written by the chart; use the values %s instead" $path $instead) -}}
+  {{- $parent := $config -}}
+  {{- range initial $steps }}{{ $parent = get $parent . }}{{ end -}}
+  {{- if and (kindIs "map" $parent) (hasKey ($parent | default dict) (last $steps)) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "config.%s: is written by the chart; use the values %s in its place" $path $instead)) -}}
   {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -115,17 +151,22 @@
 {{- $values := .root.Values -}}
 {{- $issuer := $values.mtls.certManager.issuerRef.name -}}
 {{- range $name, $deployment := .plan.deployments -}}
-  {{- if and $values.mtls.enabled (not $issuer) (not $deployment.mtls.existingSecret.name) -}}
-    {{- fail (printf "deployments.%s.mtls.existingSecret.name: is needed with mtls.enabled, or mtls.certManager.issuerRef.name for all deployments" $name) -}}
+  {{- $key := printf "deployments.%s.mtls.existingSecret.name" $name -}}
+  {{- $own := $deployment.mtls.existingSecret.name -}}
+  {{- if and $values.mtls.enabled (not $issuer) (not $own) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s: is needed with mtls.enabled; or give mtls.certManager.issuerRef.name for all deployments" $key)) -}}
   {{- end -}}
-  {{- if and (not $values.mtls.enabled) $deployment.mtls.existingSecret.name -}}
-    {{- fail (printf "deployments.%s.mtls.existingSecret.name: has no effect without mtls.enabled" $name) -}}
+  {{- if and $own (not $values.mtls.enabled) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s: has no effect without mtls.enabled" $key)) -}}
   {{- end -}}
 {{- end -}}
 {{- if and $issuer (not $values.mtls.enabled) -}}
-  {{- fail "mtls.certManager.issuerRef: has no effect without mtls.enabled" -}}
+  {{- include "signalbox.refuse" (list .plan "mtls.certManager.issuerRef: has no effect without mtls.enabled") -}}
+{{- end -}}
+{{- if and $values.defaults.mtls.existingSecret.name (gt (len .plan.deployments) 1) -}}
+  {{- include "signalbox.refuse" (list .plan "defaults.mtls.existingSecret.name: a certificate says which roles its process has, so each deployment has its own; give deployments.<name>.mtls.existingSecret.name") -}}
 {{- end -}}
 {{- if and $values.server.tls.existingSecret.name (not $values.mtls.enabled) (gt (len .plan.deployments) 1) -}}
-  {{- fail "server.tls.existingSecret.name: without mtls.enabled roles call each other in the clear at the port that this would encrypt; set mtls.enabled, too, or put all roles into one deployment" -}}
+  {{- include "signalbox.refuse" (list .plan "server.tls.existingSecret.name: roles call each other in the clear at the port that this encrypts; set mtls.enabled, too, or put all roles into one deployment") -}}
 {{- end -}}
 {{- end -}}

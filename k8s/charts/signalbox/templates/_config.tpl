@@ -7,8 +7,8 @@
 {{- with .Values.postgresql -}}
   {{- if .url -}}
     {{- $url := .url -}}
-    {{- if include "signalbox.hasCa" .ca -}}
-      {{- $url = printf "%s%ssslrootcert=/etc/signalbox-ca/postgresql/ca.crt" $url (ternary "&" "?" (contains "?" $url)) -}}
+    {{- if include "signalbox.hasCa" . -}}
+      {{- $url = printf "%s%ssslrootcert=%s/ca.crt" $url (ternary "&" "?" (contains "?" $url)) (include "signalbox.caFolder" "postgresql") -}}
     {{- end -}}
     {{- $postgres := dict "url" $url -}}
     {{- if .password.existingSecret.name }}{{ $_ := set $postgres "password" (dict "env" "POSTGRES_PASSWORD") }}{{ end -}}
@@ -36,7 +36,7 @@
 {{/* Everything, as JSON: (dict "root" $ "plan" PLAN). */}}
 {{- define "signalbox.config" -}}
 {{- $values := .root.Values -}}
-{{- $config := deepCopy $values.config -}}
+{{- $config := deepCopy ($values.config | default dict) -}}
 {{- include "signalbox.overlay" (dict "into" $config "over" (include "signalbox.storesConfig" .root | fromJson)) -}}
 {{- with $values.telemetry.otlpEndpoint }}{{ $_ := set $config.telemetry "otlp_endpoint" . }}{{ end -}}
 {{- $_ := set $config "server" (include "signalbox.serverConfig" .root | fromJson) -}}
@@ -46,11 +46,11 @@
 {{- end -}}
 {{- with include "signalbox.natsConfig" $values | fromJson }}{{ $_ := set $config "nats" . }}{{ end -}}
 {{- with $values.redis }}{{ if .url -}}
-  {{- $_ := set $config "redis" (include "signalbox.redisConfig" (dict "redis" . "variable" "REDIS_PASSWORD" "ca" "redis") | fromJson) -}}
+  {{- $_ := set $config "redis" (include "signalbox.redisConfig" (dict "redis" . "variable" "REDIS_PASSWORD" "need" "redis") | fromJson) -}}
 {{- end }}{{ end -}}
 {{- $store := dict "memory" (dict "max_bytes" (int64 $values.cache.memory.maxBytes)) -}}
 {{- with $values.cache.redis }}{{ if .url -}}
-  {{- $store = dict "redis" (include "signalbox.redisConfig" (dict "redis" . "variable" "CACHE_REDIS_PASSWORD" "ca" "cache-redis") | fromJson) -}}
+  {{- $store = dict "redis" (include "signalbox.redisConfig" (dict "redis" . "variable" "CACHE_REDIS_PASSWORD" "need" "cacheRedis") | fromJson) -}}
 {{- end }}{{ end -}}
 {{- $spool := dict "max_bytes" (int64 $values.spool.maxBytes) "alarm_at" $values.spool.alarmAt "sync_interval" $values.spool.syncInterval -}}
 {{- include "signalbox.overlay" (dict "into" $config "over" (dict "cache" (dict "store" $store) "usage" (dict "spool" $spool))) -}}
@@ -96,17 +96,17 @@
   {{- if .user }}{{ $_ := set $nats "user" .user }}{{ $_ := set $nats "password" (dict "env" "NATS_PASSWORD") }}{{ end -}}
   {{- with .replicas }}{{ $_ := set $nats "replicas" (int .) }}{{ end -}}
   {{- with .maxBytes }}{{ $_ := set $nats "max_bytes" (int64 .) }}{{ end -}}
-  {{- if include "signalbox.hasCa" .ca }}{{ $_ := set $nats "ca_file" "/etc/signalbox-ca/nats/ca.crt" }}{{ end -}}
+  {{- if include "signalbox.hasCa" . }}{{ $_ := set $nats "ca_file" (printf "%s/ca.crt" (include "signalbox.caFolder" "nats")) }}{{ end -}}
 {{- end }}{{ end -}}
 {{- toJson $nats -}}
 {{- end -}}
 
-{{/* (dict "redis" VALUES "variable" NAME "ca" FOLDER) */}}
+{{/* (dict "redis" VALUES "variable" NAME "need" NAME) */}}
 {{- define "signalbox.redisConfig" -}}
 {{- $redis := dict "url" .redis.url -}}
 {{- with .redis.user }}{{ $_ := set $redis "user" . }}{{ end -}}
 {{- if .redis.password.existingSecret.name }}{{ $_ := set $redis "password" (dict "env" .variable) }}{{ end -}}
-{{- if include "signalbox.hasCa" .redis.ca }}{{ $_ := set $redis "ca_file" (printf "/etc/signalbox-ca/%s/ca.crt" .ca) }}{{ end -}}
+{{- if include "signalbox.hasCa" .redis }}{{ $_ := set $redis "ca_file" (printf "%s/ca.crt" (include "signalbox.caFolder" .need)) }}{{ end -}}
 {{- toJson $redis -}}
 {{- end -}}
 

@@ -13,7 +13,7 @@
 
 {{/* A rule of what may be reached: (dict "to" PEERS "ports" LIST "protocols" LIST). Without peers, anywhere. */}}
 {{- define "signalbox.egressRule" -}}
-{{- $protocols := .protocols | default (list "TCP") -}}
+{{- $protocols := .protocols | default (list "TCP") }}
 - ports:
     {{- range $port := .ports }}
     {{- range $protocols }}
@@ -24,7 +24,7 @@
   to:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-{{ end -}}
+{{- end -}}
 
 {{/* DNS, and stores as far as there are any: (dict "root" $ "stores" LIST). */}}
 {{- define "signalbox.egressToStores" -}}
@@ -37,9 +37,9 @@
   "clickhouse" (dict "urls" (list $values.clickhouse.url) "default" (ternary 443 80 (hasPrefix "https:" $values.clickhouse.url)) "to" $egress.clickhouse.to)
   "nats" (dict "urls" $values.nats.servers "default" 4222 "to" $egress.nats.to)
   "otlp" (dict "urls" (list $values.telemetry.otlpEndpoint) "default" 4317 "to" $egress.otlp.to) -}}
-{{- include "signalbox.egressRule" (dict "to" $egress.dns.to "ports" $egress.dns.ports "protocols" (list "UDP" "TCP")) -}}
+{{- include "signalbox.egressRule" (dict "to" $egress.dns.to "ports" $egress.dns.ports "protocols" (list "UDP" "TCP")) | trim }}
 {{- range .stores -}}
-  {{- $store := get $known . -}}
+  {{- $store := get $known . | default (dict "urls" list) -}}
   {{- $urls := compact $store.urls -}}
   {{- if $urls -}}
     {{- $ports := include "signalbox.ports" (dict "urls" $urls "default" $store.default) | fromJsonArray -}}
@@ -48,23 +48,12 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Stores by role, as JSON. */}}
-{{- define "signalbox.storesOf" -}}
-{{- dict
-  "router" (list "nats" "otlp")
-  "adapter" (list "nats" "otlp" "redis")
-  "ingest" (list "nats" "otlp" "clickhouse")
-  "budget" (list "nats" "otlp" "postgresql" "redis")
-  "cache" (list "nats" "otlp" "cacheRedis")
-  | toJson -}}
-{{- end -}}
-
 {{/* Ports at which vendors are. */}}
 {{- define "signalbox.vendorPorts" -}}
 {{- $vendors := .Values.networkPolicy.egress.vendors -}}
 {{- $ports := list -}}
 {{- if $vendors.https }}{{ $ports = append $ports 443 }}{{ end -}}
-{{- range $name, $vendor := .Values.config.vendors -}}
+{{- range $name, $vendor := (.Values.config | default dict).vendors -}}
   {{- $url := ternary (dig "base_url" "" ($vendor | default dict)) "" (kindIs "map" $vendor) -}}
   {{- if and (kindIs "string" $url) $url -}}
     {{- $default := ternary 443 80 (hasPrefix "https:" $url) -}}
@@ -74,4 +63,24 @@
 {{- range $vendors.ports }}{{ $ports = append $ports . }}{{ end -}}
 {{- $whole := list }}{{ range $ports }}{{ $whole = append $whole (int .) }}{{ end -}}
 {{- uniq $whole | toJson -}}
+{{- end -}}
+
+{{/* Ports of what else a role reaches by the operator's configuration: the alerts' webhook, and moderation endpoints.
+(dict "root" $ "role" ROLE) */}}
+{{- define "signalbox.hookPorts" -}}
+{{- $config := .root.Values.config | default dict -}}
+{{- $urls := list -}}
+{{- if eq .role "ingest" -}}
+  {{- with dig "alerts" "webhook" "url" "" $config }}{{ $urls = append $urls . }}{{ end -}}
+{{- else if eq .role "router" -}}
+  {{- range $name, $policy := $config.content_policies -}}
+    {{- with ($policy | default dict).moderation }}{{ $urls = append $urls (.url | default "https:") }}{{ end -}}
+  {{- end -}}
+{{- end -}}
+{{- $ports := list -}}
+{{- range $urls -}}
+  {{- $url := ternary . "https:" (kindIs "string" .) -}}
+  {{- $ports = concat $ports (include "signalbox.ports" (dict "urls" (list $url) "default" (ternary 80 443 (hasPrefix "http:" $url))) | fromJsonArray) -}}
+{{- end -}}
+{{- uniq $ports | toJson -}}
 {{- end -}}

@@ -11,34 +11,38 @@
 {{- end -}}
 
 {{/*
-What is to be rendered, as JSON, once it is known to be possible:
-  deployments  name -> its values over `defaults`, with `fullname`, `several` (pods), `embedded` (stores), `keeps` (something
-               on its volume) and `kind`
+What is to be rendered, as JSON, once it is known that it can work:
+  deployments  name -> its values over `defaults`, with `fullname`, `several` (pods), `embedded` (stores) and `kind`
   owners       role -> name of the deployment that has it
 */}}
 {{- define "signalbox.plan" -}}
-{{- $deployments := dict -}}
-{{- $owners := dict -}}
+{{- $plan := dict "deployments" dict "owners" dict "problems" list -}}
 {{- range $name, $given := .Values.deployments -}}
   {{- $deployment := deepCopy $.Values.defaults -}}
   {{- include "signalbox.overlay" (dict "into" $deployment "over" ($given | default dict)) -}}
   {{- if and $given $deployment.enabled -}}
-    {{- $roles := $deployment.roles | default list -}}
-    {{- include "signalbox.checkRoles" (dict "name" $name "roles" $roles "owners" $owners) -}}
-    {{- range $roles }}{{ $_ := set $owners . $name }}{{ end -}}
-    {{- $files := or (and (has "budget" $roles) (not $.Values.postgresql.url)) (and (has "ingest" $roles) (not $.Values.clickhouse.url)) -}}
-    {{- $keeps := or $files (has "router" $roles) (has "adapter" $roles) -}}
-    {{- $_ := set $deployment "fullname" (printf "%s-%s" (include "signalbox.fullname" $) $name) -}}
-    {{- $_ := set $deployment "several" (or $deployment.hpa.enabled (gt (int $deployment.replicas) 1)) -}}
-    {{- $_ := set $deployment "embedded" $files -}}
-    {{- $_ := set $deployment "keeps" $keeps -}}
-    {{- $_ := set $deployment "kind" (ternary "StatefulSet" "Deployment" (and $keeps $.Values.spool.persistence.enabled)) -}}
-    {{- $_ := set $deployments $name $deployment -}}
+    {{- include "signalbox.checkRoles" (dict "plan" $plan "name" $name "roles" $deployment.roles) -}}
+    {{- range $deployment.roles }}{{ $_ := set $plan.owners . $name }}{{ end -}}
+    {{- include "signalbox.describe" (dict "root" $ "name" $name "deployment" $deployment) -}}
+    {{- $_ := set $plan.deployments $name $deployment -}}
   {{- end -}}
 {{- end -}}
-{{- $plan := dict "deployments" $deployments "owners" $owners -}}
 {{- include "signalbox.check" (dict "root" . "plan" $plan) -}}
-{{- toJson $plan -}}
+{{- omit $plan "problems" | toJson -}}
+{{- end -}}
+
+{{/* Adds to a deployment what follows from its values: (dict "root" $ "name" NAME "deployment" VALUES). */}}
+{{- define "signalbox.describe" -}}
+{{- $values := .root.Values -}}
+{{- $deployment := .deployment -}}
+{{- $roles := $deployment.roles | default list -}}
+{{- $ledger := and (has "budget" $roles) (not $values.postgresql.url) -}}
+{{- $accounts := and (has "ingest" $roles) (not $values.clickhouse.url) -}}
+{{- $keeps := or $ledger $accounts (has "router" $roles) (has "adapter" $roles) -}}
+{{- $_ := set $deployment "fullname" (printf "%s-%s" (include "signalbox.fullname" .root) .name) -}}
+{{- $_ := set $deployment "several" (or $deployment.hpa.enabled (gt (int $deployment.replicas) 1)) -}}
+{{- $_ := set $deployment "embedded" (concat (ternary (list "postgresql.url") list $ledger) (ternary (list "clickhouse.url") list $accounts)) -}}
+{{- $_ := set $deployment "kind" (ternary "StatefulSet" "Deployment" (and $keeps $values.spool.persistence.enabled)) -}}
 {{- end -}}
 
 {{/* Who calls whom, as JSON: role -> the roles that it calls. */}}
@@ -50,6 +54,19 @@ What is to be rendered, as JSON, once it is known to be possible:
   "budget" (list "ingest")
   "cache" (list "adapter" "budget")
   | toJson -}}
+{{- end -}}
+
+{{/* What a process with some roles reaches besides, as a JSON list: (list ROLE...). */}}
+{{- define "signalbox.needs" -}}
+{{- $needs := dict
+  "router" (list "nats" "otlp")
+  "adapter" (list "nats" "otlp" "redis" "vendors")
+  "ingest" (list "nats" "otlp" "clickhouse")
+  "budget" (list "nats" "otlp" "postgresql" "redis")
+  "cache" (list "nats" "otlp" "cacheRedis") -}}
+{{- $all := list -}}
+{{- range . }}{{ $all = concat $all (get $needs . | default list) }}{{ end -}}
+{{- uniq $all | toJson -}}
 {{- end -}}
 
 {{/* Whether a role calls another over the network, since they are in different deployments: "true" or nothing. (dict "plan"

@@ -25,7 +25,10 @@ imagePullSecrets:
 {{- end }}
 securityContext:
   {{- include "signalbox.podSecurityContext" .root | nindent 2 }}
-{{- range $field := list "nodeSelector" "tolerations" "affinity" "priorityClassName" "hostAliases" }}
+{{- with .pod.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- range $field := list "nodeSelector" "tolerations" "affinity" "hostAliases" }}
 {{- with get $.pod $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}
@@ -37,12 +40,12 @@ initContainers:
 {{- end }}
 {{- end -}}
 
-{{/* Mounts that services and migrations have in common: (dict "root" $ "pod" VALUES). */}}
+{{/* Mounts that services and migrations have in common: (dict "root" $ "pod" VALUES "needs" LIST). */}}
 {{- define "signalbox.mounts" -}}
 - {name: config, mountPath: /etc/signalbox, readOnly: true}
 - {name: data, mountPath: /var/lib/signalbox}
 - {name: tmp, mountPath: /tmp}
-{{- range include "signalbox.files" .root | fromYamlArray }}
+{{- range include "signalbox.files" . | fromYamlArray }}
 - {name: {{ .name }}, mountPath: {{ .path }}, readOnly: true}
 {{- end }}
 {{- with .pod.extraVolumeMounts }}
@@ -50,13 +53,13 @@ initContainers:
 {{- end }}
 {{- end -}}
 
-{{/* Their volumes, but `data`: (dict "root" $ "pod" VALUES "config" NAME). */}}
+{{/* Their volumes, but `data`: (dict "root" $ "pod" VALUES "needs" LIST "config" NAME). */}}
 {{- define "signalbox.volumes" -}}
 - name: config
   configMap: {name: {{ .config }}}
 - name: tmp
   emptyDir: {sizeLimit: 64Mi}
-{{- range include "signalbox.files" .root | fromYamlArray }}
+{{- range include "signalbox.files" . | fromYamlArray }}
 - name: {{ .name }}
   {{- toYaml .source | nindent 2 }}
 {{- end }}
@@ -76,6 +79,7 @@ initContainers:
 {{- $values := .root.Values -}}
 {{- $deployment := .deployment -}}
 {{- $config := include "signalbox.config" . | fromJson -}}
+{{- $needs := include "signalbox.needs" $deployment.roles | fromJsonArray -}}
 metadata:
   labels:
     {{- include "signalbox.selector" .root | nindent 4 }}
@@ -123,7 +127,7 @@ spec:
         - --role={{ join "," $deployment.roles }}
         - --config=/etc/signalbox/signalbox.yaml
       env:
-        {{- include "signalbox.env" (dict "root" .root "roles" $deployment.roles "extraEnv" $deployment.extraEnv) | trim | nindent 8 }}
+        {{- include "signalbox.env" (dict "root" .root "needs" $needs "extraEnv" $deployment.extraEnv) | nindent 8 }}
       {{- with $deployment.extraEnvFrom }}
       envFrom:
         {{- toYaml . | nindent 8 }}
@@ -153,7 +157,7 @@ spec:
       securityContext:
         {{- include "signalbox.securityContext" . | nindent 8 }}
       volumeMounts:
-        {{- include "signalbox.mounts" (dict "root" .root "pod" $deployment) | nindent 8 }}
+        {{- include "signalbox.mounts" (dict "root" .root "pod" $deployment "needs" $needs) | nindent 8 }}
         {{- if $values.mtls.enabled }}
         - {name: mtls, mountPath: /etc/signalbox-mtls, readOnly: true}
         {{- end }}
@@ -161,7 +165,7 @@ spec:
         - {name: tls, mountPath: /etc/signalbox-tls, readOnly: true}
         {{- end }}
   volumes:
-    {{- include "signalbox.volumes" (dict "root" .root "pod" $deployment "config" (include "signalbox.configName" .root)) | nindent 4 }}
+    {{- include "signalbox.volumes" (dict "root" .root "pod" $deployment "needs" $needs "config" (include "signalbox.configName" .root)) | nindent 4 }}
     {{- if eq $deployment.kind "Deployment" }}
     - name: data
       emptyDir: {sizeLimit: {{ include "signalbox.spoolSize" .root | quote }}}
