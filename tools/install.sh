@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests, lint and benchmarks need into .tools/, at pinned versions, and nothing anywhere else.
 #
-#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|embedder|containers|promtool|bench]...     (default: gate)
+#   tools/install.sh [gate|realllm|clickhouse|postgres|redis|redis-search|embedder|containers|promtool|helm|bench]...     (default: gate)
 #
 # gate          buf, grpcurl, cargo-deny, nats-server, and cargo-nextest where it is missing
 # realllm       a small real language model behind an OpenAI-compatible server
@@ -12,6 +12,7 @@
 # embedder      real sentence encoders behind an OpenAI-compatible server, and a benchmark's questions
 # containers    docker-compose and hadolint, which read deploy/ without a container engine
 # promtool      Prometheus' checker of rules, from the distribution and at its version (Debian 12: 2.42), but in .tools
+# helm          helm 3 and 4, and Kubernetes' schemas, to check the chart with
 # bench         the gateways `make bench` compares with: envoy and portkey
 #
 # Programs land in .tools/bin. Asking again costs nothing: a group is installed anew only when its pins changed.
@@ -162,6 +163,15 @@ fetch_package() { # PACKAGE FOLDER
     (cd "$2" && apt-get download -o APT::Sandbox::User=root "$1") >/dev/null 2>&1
 }
 
+install_helm() {
+    venv helm --no-deps
+    # There as long as they are packed.
+    if [[ -n $(find "$tools/helm/lib" -path '*/site-packages/aws_cdk' -print -quit) ]]; then
+        "$tools/helm/bin/python" "$root/tools/helm/unpack.py" "$tools/helm/bin" || die "tools/requirements/helm.txt has no helm"
+    fi
+    expose helm helm3 helm4 kubernetes-validate
+}
+
 install_bench() {
     venv bench
     expose bench envoy
@@ -179,7 +189,7 @@ install_bench() {
 mkdir -p "$bin"
 for group in "${@:-gate}"; do
     case $group in
-        gate | realllm | clickhouse | postgres | redis | redis-search | embedder | containers | promtool | bench) "install_${group//-/_}" ;;
-        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search, embedder, containers, promtool or bench" ;;
+        gate | realllm | clickhouse | postgres | redis | redis-search | embedder | containers | promtool | helm | bench) "install_${group//-/_}" ;;
+        *) die "unknown group '$group': gate, realllm, clickhouse, postgres, redis, redis-search, embedder, containers, promtool, helm or bench" ;;
     esac
 done
