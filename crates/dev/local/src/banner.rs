@@ -1,0 +1,55 @@
+//! What is told of a system that is up.
+
+use crate::{Folder, Kind, Part, Purpose, Stack, TENANT};
+use std::{fmt, path::PathBuf};
+
+impl fmt::Display for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for kind in Kind::ALL {
+            let listens: Vec<String> = kind.parts().map(|part| listens(self, part)).collect();
+            writeln!(f, "  {:<11} {}", kind.name(), listens.join(", "))?;
+        }
+        let folder = shown(self.folder());
+        writeln!(f, "\n  {}/logs    what each process says", folder.display())?;
+        writeln!(f, "  {}/run     their numbers", folder.display())?;
+        writeln!(
+            f,
+            "  {}/env     for a shell: programs, server, the key of tenant {TENANT}",
+            folder.display()
+        )?;
+        writeln!(f, "\nTry it: a call, a stream, what it cost.\n")?;
+        f.write_str(&commands(self).map(|command| format!("  {command}")).join("\n"))
+    }
+}
+
+/// Where a process listens, and where its metrics are.
+fn listens(stack: &Stack, part: Part) -> String {
+    let address = stack.ports().address(part, Purpose::Clients);
+    if part.kind.is_role() {
+        return format!("{address} (metrics {})", stack.ports().of(part, Purpose::Metrics));
+    }
+    address.to_string()
+}
+
+/// Commands that work as they are.
+fn commands(stack: &Stack) -> [String; 3] {
+    let env = shown(stack.folder()).join("env");
+    // A dot without a slash would be looked for in PATH.
+    let env = if env.is_relative() { PathBuf::from(".").join(env) } else { env };
+    let at = |kind| stack.ports().address(Part { kind, number: 1 }, Purpose::Clients);
+    let (env, router, ingest) = (env.display(), at(Kind::Router), at(Kind::Ingest));
+    let request = r#"{"model": "fast", "messages": [{"role": "ROLE_USER", "content": [{"text": "Why is the sky blue?"}]}]}"#;
+    [
+        format!(
+            r#". {env}; grpcurl -plaintext -H "authorization: Bearer $SIGNALBOX_API_KEY" -d '{request}' {router} signalbox.v1.RouterService/Generate"#
+        ),
+        format!(r#". {env}; signalbox chat "Say hello in five languages""#),
+        format!(". {env}; signalbox usage --server http://{ingest} query --by model"),
+    ]
+}
+
+/// The folder, from where we are if it is below.
+pub(crate) fn shown(folder: &Folder) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    folder.path().strip_prefix(here).unwrap_or_else(|_| folder.path()).to_owned()
+}

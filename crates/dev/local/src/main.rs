@@ -1,0 +1,106 @@
+//! `make up` and `make down`: the whole distributed system on one machine.
+
+#![expect(clippy::print_stderr, reason = "a command-line program talks to its user")]
+
+use clap::{Parser, Subcommand};
+use signalbox_local::{Folder, Kind, Shape, Stack, down, roll, rotate, status, up};
+use std::{
+    fmt::Display,
+    io::{self, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+    time::Instant,
+};
+
+/// The whole distributed system on one machine, without containers.
+#[derive(Debug, Parser)]
+struct Cli {
+    /// Where everything lies: state, logs, configuration, certificates
+    #[arg(long, global = true, default_value = ".local", env = "SIGNALBOX_LOCAL_FOLDER")]
+    folder: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start what does not run, wait until all is ready, and say where it is
+    Up {
+        /// The first of its 200 ports; 0 takes free ones
+        #[arg(long, default_value_t = Shape::default().base_port)]
+        base_port: u16,
+        /// Let roles speak in the clear
+        #[arg(long)]
+        no_mtls: bool,
+    },
+    /// End everything and remove the folder
+    Down,
+    /// What runs, and how it does
+    Status,
+    /// Replace all certificates by those of a new authority, while everything runs
+    Rotate,
+    /// Restart a role, or all of them, one process at a time
+    Roll {
+        /// A role, or `all`
+        role: String,
+    },
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run(Cli::parse()).await {
+        Ok(code) => code,
+        Err(problem) => {
+            eprintln!("local: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn say(what: impl Display) {
+    // Whoever does not read it does not need it.
+    let _nobody_reads = writeln!(io::stdout(), "{what}");
+}
+
+async fn run(cli: Cli) -> Result<ExitCode, String> {
+    let folder = Folder::at(&cli.folder)?;
+    match cli.command {
+        Command::Up { base_port, no_mtls } => start(&folder, Shape { base_port, mtls: !no_mtls }).await?,
+        Command::Down => match down(&folder).await? {
+            true => say("down: nothing is left"),
+            false => say("nothing was up"),
+        },
+        Command::Status => {
+            let (text, all_ready) = status(&load(&folder)?).await;
+            say(text);
+            return Ok(if all_ready { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Command::Rotate => rotate(&load(&folder)?, |step| say(step)).await?,
+        Command::Roll { role } => {
+            let kind = if role == "all" { None } else { Some(kind(&role)?) };
+            roll(&load(&folder)?, kind, |part| say(format!("{part} is back"))).await?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn start(folder: &Folder, shape: Shape) -> Result<(), String> {
+    let began = Instant::now();
+    let outcome = up(folder, shape).await?;
+    let all = outcome.started.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match &*outcome.started {
+        [] => say("It is up.\n"),
+        _ => say(format!("Up after {:.1} s: {all}.\n", began.elapsed().as_secs_f64())),
+    }
+    say(outcome.stack);
+    Ok(())
+}
+
+fn load(folder: &Folder) -> Result<Stack, String> {
+    Stack::load(folder)?.ok_or_else(|| format!("nothing is up in {}: `make up`", folder.path().display()))
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    let kind: Kind = name.parse()?;
+    if kind.is_role() { Ok(kind) } else { Err(format!("`{name}` is no role of Signalbox")) }
+}

@@ -1,0 +1,143 @@
+//! One system.
+
+use crate::{
+    Folder, Kind, Part, Ports, Purpose, Secrets, certificates::Generation, engines::postgres, folder,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// The first port; 0 takes free ones.
+    pub base_port: u16,
+    /// Whether roles speak TLS with each other.
+    pub mtls: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self { base_port: crate::ports::USUAL_BASE, mtls: true }
+    }
+}
+
+/// A system: all that it is follows from what it keeps in `stack.json`.
+#[derive(Debug, Clone)]
+pub struct Stack {
+    folder: Folder,
+    facts: Facts,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Facts {
+    ports: Ports,
+    mtls: bool,
+    /// Where Signalbox's programs are.
+    programs: PathBuf,
+    /// Where PostgreSQL's files are.
+    postgres: PathBuf,
+    secrets: Secrets,
+    /// The key of the tenant to try things with.
+    key: Option<String>,
+}
+
+impl Stack {
+    /// A new one. Nothing is written yet.
+    pub(crate) fn plan(folder: Folder, shape: Shape) -> Result<Self, String> {
+        let ports = Ports::from(shape.base_port)?;
+        let taken = ports.taken(Part::all());
+        if !taken.is_empty() {
+            let taken = taken.join(", ");
+            return Err(format!("taken by other programs: {taken}; end them, or give another --base-port"));
+        }
+        let program = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
+        let facts = Facts {
+            ports,
+            mtls: shape.mtls,
+            programs: program.parent().unwrap_or(&program).to_owned(),
+            postgres: PathBuf::new(),
+            secrets: Secrets::draw(),
+            key: None,
+        };
+        Ok(Self { folder, facts })
+    }
+
+    /// Makes its folder.
+    pub(crate) fn make(&mut self) -> Result<(), String> {
+        self.folder.make()?;
+        self.facts.postgres = postgres::home(&self.folder)?;
+        if self.mtls() {
+            Generation::issue().put(&self.folder)?;
+        }
+        self.save()
+    }
+
+    /// The one in a folder, if there is any.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn load(folder: &Folder) -> Result<Option<Self>, String> {
+        let path = folder.stack();
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(folder::told(&path))?,
+        };
+        let facts = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Some(Self { folder: folder.clone(), facts }))
+    }
+
+    pub(crate) fn save(&self) -> Result<(), String> {
+        let text = serde_json::to_string_pretty(&self.facts).map_err(|error| error.to_string())?;
+        folder::write(&self.folder.stack(), &text)
+    }
+
+    /// Where everything lies.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Where PostgreSQL's files are: in the folder too, unless whoever runs PostgreSQL cannot get there.
+    pub(crate) fn postgres(&self) -> &Path {
+        &self.facts.postgres
+    }
+
+    /// Where each process listens.
+    pub fn ports(&self) -> Ports {
+        self.facts.ports
+    }
+
+    /// Whether roles speak TLS with each other.
+    pub fn mtls(&self) -> bool {
+        self.facts.mtls
+    }
+
+    /// What nobody else may know.
+    pub fn secrets(&self) -> &Secrets {
+        &self.facts.secrets
+    }
+
+    /// A program of Signalbox.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.facts.programs.join(name)
+    }
+
+    /// The key of the tenant to try things with.
+    pub fn key(&self) -> Option<&str> {
+        self.facts.key.as_deref()
+    }
+
+    pub(crate) fn set_key(&mut self, key: String) -> Result<(), String> {
+        self.facts.key = Some(key);
+        self.save()
+    }
+
+    /// Where clients and operators reach the processes of a kind.
+    pub fn urls(&self, kind: Kind) -> Vec<String> {
+        let scheme = if kind == Kind::Nats { "nats" } else { "http" };
+        let address = |part| self.ports().address(part, Purpose::Clients);
+        kind.parts().map(|part| format!("{scheme}://{}", address(part))).collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! Starting a process and waiting until it does its work.
+
+use crate::{Part, Stack, launch, process, ready::ready};
+use std::{fs, path::Path, time::Duration};
+use tokio::{
+    process::Child,
+    time::{Instant, sleep},
+};
+
+/// How long a process may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// Of the log of one that did not start.
+const LINES_SHOWN: usize = 25;
+
+/// Starts a process and waits until it is ready. What it said is told where it does not come to that.
+pub(crate) async fn start(stack: &Stack, part: Part) -> Result<(), String> {
+    // Making PostgreSQL's files takes seconds; the others need not wait.
+    let planned = stack.clone();
+    let launch = tokio::task::spawn_blocking(move || launch::prepare(&planned, part)).await;
+    let launch = launch.map_err(|error| format!("{part}: {error}"))??;
+    let mut child = process::spawn(stack, part, &launch)?;
+    until_ready(stack, part, &mut child).await.map_err(|why| {
+        let log = stack.folder().log(part);
+        format!("{part} {why}. The end of {}:\n{}", log.display(), tail(&log))
+    })
+}
+
+async fn until_ready(stack: &Stack, part: Part, child: &mut Child) -> Result<(), String> {
+    let end = Instant::now() + PATIENCE;
+    let pid = child.id().unwrap_or_default();
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Err(format!("ended before it was ready ({status})"));
+        }
+        let missing = match ready(stack, part, pid).await {
+            Ok(()) => return Ok(()),
+            Err(missing) => missing,
+        };
+        if Instant::now() > end {
+            return Err(format!("was not ready within {} s: {missing}", PATIENCE.as_secs()));
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+fn tail(log: &Path) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    let shown = lines.get(lines.len().saturating_sub(LINES_SHOWN)..).unwrap_or_default();
+    shown.iter().map(|line| format!("    {line}\n")).collect()
+}
