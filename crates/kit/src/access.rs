@@ -46,4 +46,4 @@ pub fn require<T>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,33 +6,24 @@ mod terms;
 
 pub use terms::Terms;
 
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose,
-};
-use std::{
-    fmt::Display,
-    fs,
-    path::Path,
-    time::{Duration, SystemTime},
-};
+use rcgen::{CertifiedIssuer, KeyPair};
+use std::{fmt::Display, fs, path::Path, time::SystemTime};
 
 /// The trust domain where the configuration names none.
 pub const TRUST_DOMAIN: &str = "signalbox";
-
-/// How long an authority is good for.
-const YEARS: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// Whoever trusts it believes its certificates. Its own key is nowhere but in here.
 #[derive(Debug)]
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
+    /// What comes with its certificates, so that they are believed by those who do not know it.
+    above: String,
 }
 
 /// A certificate and its private key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// The certificate.
+    /// The certificate, and those between it and the first authority.
     pub certificate_pem: String,
     /// Its private key.
     pub key_pem: String,
@@ -42,12 +33,16 @@ impl Authority {
     /// A new one, which nobody trusts yet.
     #[expect(clippy::new_without_default, reason = "every one is another")]
     pub fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.distinguished_name.push(DnType::CommonName, "Signalbox test authority");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        terms::set_validity(&mut params, now() - Duration::from_secs(3600), now() + YEARS);
-        Self { issuer: made(CertifiedIssuer::self_signed(params, made(KeyPair::generate()))) }
+        let (params, key) = terms::of_an_authority("Signalbox test authority");
+        Self { issuer: made(CertifiedIssuer::self_signed(params, key)), above: String::new() }
+    }
+
+    /// Another one, which whoever trusts this one believes. Its certificates come with its own.
+    pub fn subordinate(&self) -> Self {
+        let (params, key) = terms::of_an_authority("Signalbox test authority below");
+        let issuer = made(CertifiedIssuer::signed_by(params, key, &self.issuer));
+        let above = issuer.pem() + &self.above;
+        Self { issuer, above }
     }
 
     /// Its own certificate, for those who shall trust it.
@@ -67,18 +62,9 @@ impl Authority {
 
     /// A certificate on terms of its own.
     pub fn issue_on(&self, terms: &Terms<'_>) -> Pair {
-        let mut params = made(CertificateParams::new(
-            terms.hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>(),
-        ));
-        params.distinguished_name.push(DnType::CommonName, "Signalbox");
-        params.subject_alt_names.extend(terms.uris().into_iter().map(made));
-        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        params.extended_key_usages =
-            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
-        terms::set_validity(&mut params, terms.valid_from, terms.valid_until);
         let key = made(KeyPair::generate());
-        let certificate = made(params.signed_by(&key, &self.issuer));
-        Pair { certificate_pem: certificate.pem(), key_pem: key.serialize_pem() }
+        let certificate = made(made(terms.params()).signed_by(&key, &self.issuer));
+        Pair { certificate_pem: certificate.pem() + &self.above, key_pem: key.serialize_pem() }
     }
 }
 

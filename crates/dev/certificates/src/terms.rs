@@ -1,7 +1,10 @@
 //! What is said in a certificate.
 
-use crate::{TRUST_DOMAIN, now};
-use rcgen::{CertificateParams, Error, SanType, date_time_ymd};
+use crate::{TRUST_DOMAIN, made, now};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, Error, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose, SanType, date_time_ymd,
+};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -46,15 +49,35 @@ impl Terms<'_> {
         Self { valid_from: now() + HOUR, valid_until: now() + DAY, ..self }
     }
 
-    pub(crate) fn uris(&self) -> Vec<Result<SanType, Error>> {
-        let uris = self.roles.iter().map(|role| format!("spiffe://{}/{role}", self.trust_domain));
-        uris.map(|uri| Ok(SanType::URI(uri.try_into()?))).collect()
+    pub(crate) fn params(&self) -> Result<CertificateParams, Error> {
+        let hosts: Vec<String> = self.hosts.iter().map(|host| (*host).to_owned()).collect();
+        let mut params = CertificateParams::new(hosts)?;
+        for role in self.roles {
+            let uri = format!("spiffe://{}/{role}", self.trust_domain);
+            params.subject_alt_names.push(SanType::URI(uri.try_into()?));
+        }
+        params.distinguished_name.push(DnType::CommonName, "Signalbox");
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        set_validity(&mut params, self.valid_from, self.valid_until);
+        Ok(params)
     }
 }
 
 /// The time in which a certificate is good.
-pub(crate) fn set_validity(params: &mut CertificateParams, from: SystemTime, until: SystemTime) {
+fn set_validity(params: &mut CertificateParams, from: SystemTime, until: SystemTime) {
     let date =
         |time: SystemTime| date_time_ymd(1970, 1, 1) + time.duration_since(UNIX_EPOCH).unwrap_or_default();
     (params.not_before, params.not_after) = (date(from), date(until));
+}
+
+/// What is said in the certificate of an authority, and a key for it.
+pub(crate) fn of_an_authority(name: &str) -> (CertificateParams, KeyPair) {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    set_validity(&mut params, now() - HOUR, now() + 3650 * DAY);
+    (params, made(KeyPair::generate()))
 }

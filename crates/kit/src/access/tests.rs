@@ -23,7 +23,7 @@ const KEY: &str = "a-key-of-thirty-two-characters-or-more";
 
 /// Answers with who it thinks is calling, and what it sees of the caller's key.
 #[derive(Debug)]
-struct WhoAmI;
+pub(crate) struct WhoAmI;
 
 #[tonic::async_trait]
 impl AdminService for WhoAmI {
@@ -88,7 +88,7 @@ fn server(authenticator: impl Authenticator + 'static) -> String {
 }
 
 /// Who the server says that calls with this header, and what the handler has seen of it.
-async fn ask(hop: Hop, authorization: Option<&str>) -> Result<(String, String), Failure> {
+pub(crate) async fn ask(hop: Hop, authorization: Option<&str>) -> Result<(String, String), Failure> {
     let mut request = Request::new(v1::GetConfigStatusRequest {});
     if let Some(value) = authorization {
         request.metadata_mut().insert("authorization", MetadataValue::try_from(value).unwrap());

@@ -17,7 +17,7 @@ pub(super) fn handshakes(
     incoming: impl Stream<Item = io::Result<TcpStream>> + Unpin,
     acceptor: impl Fn() -> Acceptor,
 ) -> impl Stream<Item = io::Result<Accepted>> {
-    let state = (incoming, acceptor, UnderWay::default());
+    let state = (incoming, acceptor, UnderWay::up_to(MOST));
     stream::unfold(state, |(mut incoming, acceptor, mut under_way)| async {
         let next = loop {
             tokio::select! {
@@ -27,7 +27,7 @@ pub(super) fn handshakes(
                     }
                 }
                 connection = incoming.next() => match connection? {
-                    Ok(connection) => under_way.begin(acceptor(), connection),
+                    Ok(connection) => under_way.begin(acceptor().accept(connection)),
                     Err(error) => break Err(error),
                 },
             }
@@ -37,21 +37,55 @@ pub(super) fn handshakes(
 }
 
 /// What is dropped gives up its handshakes.
-#[derive(Default)]
-struct UnderWay {
-    tasks: JoinSet<Option<Accepted>>,
+struct UnderWay<T> {
+    most: usize,
+    tasks: JoinSet<T>,
     /// The oldest first; of those that have ended, some.
     in_order: VecDeque<AbortHandle>,
 }
 
-impl UnderWay {
-    fn begin(&mut self, acceptor: Acceptor, connection: TcpStream) {
-        if self.in_order.len() >= MOST {
+impl<T: Send + 'static> UnderWay<T> {
+    fn up_to(most: usize) -> Self {
+        Self { most, tasks: JoinSet::new(), in_order: VecDeque::new() }
+    }
+
+    fn begin(&mut self, handshake: impl Future<Output = T> + Send + 'static) {
+        if self.in_order.len() >= self.most {
             self.in_order.retain(|handshake| !handshake.is_finished());
         }
-        if self.in_order.len() >= MOST {
-            self.in_order.pop_front().inspect(AbortHandle::abort);
+        if self.in_order.len() >= self.most
+            && let Some(oldest) = self.in_order.pop_front()
+        {
+            oldest.abort();
         }
-        self.in_order.push_back(self.tasks.spawn(acceptor.accept(connection)));
+        self.in_order.push_back(self.tasks.spawn(handshake));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::oneshot;
+
+    type Word = Result<&'static str, oneshot::error::RecvError>;
+
+    /// A handshake that ends with a word.
+    fn begin(under_way: &mut UnderWay<Word>) -> oneshot::Sender<&'static str> {
+        let (word, said) = oneshot::channel();
+        under_way.begin(said);
+        word
+    }
+
+    #[tokio::test]
+    async fn the_oldest_handshake_gives_way_where_too_many_have_not_ended() {
+        let mut under_way = UnderWay::up_to(2);
+        let (first, second) = (begin(&mut under_way), begin(&mut under_way));
+        second.send("second").unwrap();
+        assert_eq!(under_way.tasks.join_next().await.unwrap().unwrap(), Ok("second"));
+        let third = begin(&mut under_way);
+        assert!(!first.is_closed(), "there was room");
+        let fourth = begin(&mut under_way);
+        assert!(under_way.tasks.join_next().await.unwrap().unwrap_err().is_cancelled());
+        assert!(first.is_closed() && !third.is_closed() && !fourth.is_closed());
     }
 }

@@ -44,6 +44,9 @@ pub(super) enum Problem {
 }
 
 impl Problem {
+    pub(super) const ALL: [Self; 6] =
+        [Self::Certificate, Self::Refused, Self::Clear, Self::Timeout, Self::Crowded, Self::Other];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Certificate => "certificate",

@@ -4,7 +4,10 @@ use super::{files::PemFile, metrics, own::Own};
 use crate::clock::Clock;
 use arc_swap::{ArcSwap, Guard};
 use sha2::{Digest, Sha256};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use tokio::{sync::Mutex, task::spawn_blocking, time};
 
 /// How often the files' content is looked at.
@@ -25,6 +28,11 @@ pub(super) trait Material: Sized + Send + Sync + 'static {
 
     /// The certificate that is shown.
     fn own(&self) -> &Own;
+
+    /// Why others would not believe it although it is valid, as far as that can be known here.
+    fn doubt(&self, _: &Self::Config, _: SystemTime) -> Option<String> {
+        None
+    }
 }
 
 /// The material in use. Readers never wait.
@@ -56,7 +64,7 @@ impl<M: Material> Kept<M> {
         if let Some(problem) = untimely(config, &material, clock.as_ref()) {
             tracing::error!("{problem}; it is shown all the same, and nobody will believe it");
         }
-        metrics::in_use(M::USE, expiry(&material));
+        begin_use(config, &material, clock.as_ref());
         let looked = Mutex::new(Looked { in_use, problem: None });
         Ok(Self { config: config.clone(), clock, current: ArcSwap::from_pointee(material), looked })
     }
@@ -104,7 +112,7 @@ impl<M: Material> Kept<M> {
 
     fn take_over(&self, material: M) {
         tracing::info!(tls = M::USE, expires = %material.own().expires_at(), "certificate reloaded");
-        metrics::in_use(M::USE, expiry(&material));
+        begin_use(&self.config, &material, self.clock.as_ref());
         metrics::reloaded(M::USE, true);
         self.current.store(Arc::new(material));
     }
@@ -131,8 +139,14 @@ fn untimely<M: Material>(config: &M::Config, material: &M, clock: &dyn Clock) ->
     M::files(config).first().map(|file| file.told(problem))
 }
 
-fn expiry<M: Material>(material: &M) -> i64 {
-    i64::try_from(material.own().expires_at().unix_duration().as_secs()).unwrap_or(i64::MAX)
+fn begin_use<M: Material>(config: &M::Config, material: &M, clock: &dyn Clock) {
+    let now = clock.now();
+    let doubt = material.own().untimely(now).is_none().then(|| material.doubt(config, now)).flatten();
+    if let Some(doubt) = doubt {
+        tracing::warn!("{doubt}");
+    }
+    let expires_at = material.own().expires_at().unix_duration().as_secs();
+    metrics::in_use(M::USE, i64::try_from(expires_at).unwrap_or(i64::MAX));
 }
 
 /// A digest of all files, or of the reasons why there are none.

@@ -33,6 +33,9 @@ pub(super) fn in_use(purpose: &str, expires_at_seconds: i64) {
     // So that they are there before the first one.
     RELOADS.with_label_values(&[purpose, "ok"]);
     RELOADS.with_label_values(&[purpose, "failed"]);
+    for problem in Problem::ALL {
+        FAILED_HANDSHAKES.with_label_values(&[purpose, problem.name()]);
+    }
 }
 
 pub(super) fn reloaded(purpose: &str, good: bool) {

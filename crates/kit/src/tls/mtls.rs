@@ -7,14 +7,14 @@ use super::{
     kept::{Kept, Material},
     own::Own,
     roles::PeerRoles,
-    verify::{AnyRole, OneRole},
+    verify::{self, AnyRole, OneRole},
 };
 use crate::{clock::SystemClock, config::MtlsConfig};
 use rustls::{
     ClientConfig, Error, RootCertStore, ServerConfig, client::Resumption, server::NoServerSessionStorage,
     sign::SingleCertAndKey, version::TLS13,
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 /// What a process shows to other roles, and whom of them it believes.
 #[derive(Debug)]
@@ -106,6 +106,17 @@ impl Material for Keyring {
 
     fn own(&self) -> &Own {
         &self.own
+    }
+
+    /// Others have the same authorities, as a rule. It may be in order while these change.
+    fn doubt(&self, config: &MtlsConfig, now: SystemTime) -> Option<String> {
+        let (leaf, above) = self.own.key.cert.split_first()?;
+        let problem = verify::in_both_directions(leaf, above, &self.authorities, now).err()?;
+        let [certificate, _, ca] = files(config);
+        Some(certificate.told(format_args!(
+            "would not be believed by a process with the same authorities, those of {}: {problem}",
+            ca.path.display()
+        )))
     }
 }
 

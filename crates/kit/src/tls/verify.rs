@@ -15,7 +15,12 @@ use rustls::{
         danger::{ClientCertVerified, ClientCertVerifier},
     },
 };
-use std::{io, sync::Arc};
+use std::{
+    io,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+use webpki::{EndEntityCert, KeyUsage};
 
 /// A good certificate is not that of whom it must be.
 #[derive(Debug, thiserror::Error)]
@@ -143,6 +148,22 @@ impl ServerCertVerifier for OneRole {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         PROVIDER.signature_verification_algorithms.supported_schemes()
     }
+}
+
+/// Whether these authorities vouch for a certificate, where it is shown by who calls and by who is called.
+pub(super) fn in_both_directions(
+    certificate: &CertificateDer<'_>,
+    intermediates: &[CertificateDer<'_>],
+    authorities: &RootCertStore,
+    now: SystemTime,
+) -> Result<(), webpki::Error> {
+    let now = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
+    let certificate = EndEntityCert::try_from(certificate)?;
+    let algorithms = PROVIDER.signature_verification_algorithms.all;
+    [KeyUsage::server_auth(), KeyUsage::client_auth()].into_iter().try_for_each(|usage| {
+        let roots = &authorities.roots;
+        certificate.verify_for_usage(algorithms, roots, intermediates, now, usage, None, None).map(|_| ())
+    })
 }
 
 fn wrong(role: WrongRole) -> Error {
