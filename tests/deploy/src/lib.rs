@@ -3,6 +3,8 @@
 
 #![expect(clippy::panic, reason = "a panic is the failure message of a test")]
 
+pub mod cluster;
+
 mod files;
 
 pub use files::{documents, read, yaml};

@@ -1,1 +1,3 @@
 //! What the chart renders, started as real processes.
+
+mod by_hand;
