@@ -4,6 +4,7 @@
 #![expect(clippy::panic, reason = "a panic is the failure message of a test")]
 
 pub mod cluster;
+pub mod helm;
 
 mod files;
 
