@@ -12,6 +12,7 @@ pub(crate) mod encode;
 mod euros;
 pub(crate) mod explain;
 mod failures;
+pub(crate) mod health;
 mod json_layout;
 pub(crate) mod key;
 pub(crate) mod migrate;
