@@ -1,17 +1,20 @@
 //! Who calls: found out once, in front of every method that a listener serves.
 //!
-//! [`AccessLayer`] asks the process's [`Authenticator`](signalbox_ports::Authenticator) and puts the caller's
-//! [`Identity`] into the extensions of the request, where [`identity`] finds it. [`serve`](crate::serve::serve) does not
+//! [`AccessLayer`] asks the process's [`Authenticator`](signalbox_ports::Authenticator), or looks at the roles in the
+//! caller's certificate where the listener is for roles, and puts the caller's [`Identity`] into the extensions of the
+//! request, where [`identity`] finds it. [`serve`](crate::serve::serve) does not
 //! listen without one.
 
 mod admin_key;
 mod connection;
+mod gate;
 mod layer;
 mod lone;
 
 pub use admin_key::AdminKey;
 pub use connection::Connection;
-pub use layer::{Access, AccessLayer, MayCall};
+pub use gate::MayCall;
+pub use layer::{Access, AccessLayer};
 pub use lone::LoneAuthenticator;
 
 use signalbox_api::status::to_status;

@@ -37,7 +37,7 @@ pub(super) enum Problem {
     Clear,
     /// It took too long.
     Timeout,
-    /// Too many others came after it.
+    /// It was given up: too many others came after it, or the listener ended.
     Crowded,
     /// The connection broke, or the two sides have no cipher in common.
     Other,
@@ -83,9 +83,9 @@ impl Acceptor {
     /// have many of them written.
     pub(crate) async fn accept(self, connection: TcpStream) -> Option<Accepted> {
         let peer = connection.peer_addr().ok();
-        let uncounted = Uncounted(Some(self.purpose));
+        let unfinished = Unfinished(Some(self.purpose));
         let accepted = timeout(PATIENCE, TlsAcceptor::from(self.config).accept(connection)).await;
-        uncounted.ended();
+        unfinished.ended();
         let (problem, told) = match accepted {
             Ok(Ok(stream)) => {
                 let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
@@ -111,15 +111,15 @@ impl Acceptor {
 }
 
 /// A handshake that is given up before its end counts as crowded out.
-struct Uncounted(Option<&'static str>);
+struct Unfinished(Option<&'static str>);
 
-impl Uncounted {
+impl Unfinished {
     fn ended(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Uncounted {
+impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some(purpose) = self.0 {
             metrics::handshake_failed(purpose, Problem::Crowded);
