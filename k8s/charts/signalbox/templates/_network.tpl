@@ -36,7 +36,7 @@
   "cacheRedis" (dict "urls" (list $values.cache.redis.url) "default" 6379 "to" $egress.cacheRedis.to)
   "clickhouse" (dict "urls" (list $values.clickhouse.url) "default" (ternary 443 80 (hasPrefix "https:" $values.clickhouse.url)) "to" $egress.clickhouse.to)
   "nats" (dict "urls" $values.nats.servers "default" 4222 "to" $egress.nats.to)
-  "otlp" (dict "urls" (list $values.telemetry.otlpEndpoint) "default" 4317 "to" $egress.otlp.to) -}}
+  "otlp" (dict "urls" (list $values.telemetry.otlpEndpoint) "default" (ternary 443 80 (hasPrefix "https:" $values.telemetry.otlpEndpoint)) "to" $egress.otlp.to) -}}
 {{- include "signalbox.egressRule" (dict "to" $egress.dns.to "ports" $egress.dns.ports "protocols" (list "UDP" "TCP")) | trim }}
 {{- range .stores -}}
   {{- $store := get $known . | default (dict "urls" list) -}}
