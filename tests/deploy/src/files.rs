@@ -13,9 +13,11 @@ pub fn yaml(path: &str) -> Value {
     serde_saphyr::from_str(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The documents of a text of YAML, those without content left out.
+/// The documents of a text of YAML, those without content left out. A number such as `0440` is octal, as it is to
+/// Kubernetes.
 pub fn documents(text: &str) -> Vec<Value> {
-    let documents: Vec<Value> =
-        serde_saphyr::from_multiple(text).unwrap_or_else(|error| panic!("not YAML: {error}"));
+    let options = serde_saphyr::options! { legacy_octal_numbers: true };
+    let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
+        .unwrap_or_else(|error| panic!("not YAML: {error}"));
     documents.into_iter().filter(|document| !document.is_null()).collect()
 }

@@ -1,3 +1,70 @@
 //! What the chart renders, started as real processes.
 
 mod by_hand;
+mod engines;
+mod load;
+mod release;
+
+use engines::Engines;
+use release::Release;
+use signalbox_certificates::Authority;
+use signalbox_deploy::cluster::privately;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "k8s/charts/signalbox/examples";
+const OWN: &str = "tests/deploy/tests/rendered";
+
+#[test]
+fn a_single_pod_with_everything_in_it_answers_and_knows_its_keys_after_a_restart() {
+    privately(
+        "rendered::a_single_pod_with_everything_in_it_answers_and_knows_its_keys_after_a_restart",
+        |folder: PathBuf| async {
+            let mut release = Release::prepare(folder).await;
+            release.install(&[&format!("{EXAMPLES}/small.yaml"), &format!("{OWN}/small.yaml")]).await;
+            let key = release.make_key().await;
+            release.ask(&key).await;
+            release.scrape().await;
+            release.cluster.replace_one_of_each().await;
+            release.ask(&key).await;
+            release.count_accounts().await;
+            release.stop().await;
+        },
+    );
+}
+
+#[test]
+fn the_charts_own_grouping_is_replaced_pod_by_pod_without_a_failed_call() {
+    privately(
+        "rendered::the_charts_own_grouping_is_replaced_pod_by_pod_without_a_failed_call",
+        |folder: PathBuf| async {
+            let mut release = Release::prepare(folder).await;
+            let _engines = Engines::start(&mut release.cluster).await;
+            release.install(&[&format!("{OWN}/grouped.yaml")]).await;
+            proven(release).await;
+        },
+    );
+}
+
+#[test]
+fn roles_apart_with_certificates_are_replaced_pod_by_pod_without_a_failed_call() {
+    privately(
+        "rendered::roles_apart_with_certificates_are_replaced_pod_by_pod_without_a_failed_call",
+        |folder: PathBuf| async {
+            let mut release = Release::prepare(folder).await;
+            let _engines = Engines::start(&mut release.cluster).await;
+            release.certify(&Authority::new());
+            release.install(&[&format!("{EXAMPLES}/split.yaml"), &format!("{OWN}/split.yaml")]).await;
+            proven(release).await;
+        },
+    );
+}
+
+/// A release of several pods, from the first key to the last account.
+async fn proven(mut release: Release) {
+    let key = release.make_key().await;
+    release.ask(&key).await;
+    release.scrape().await;
+    release.replace_under_load(&key).await;
+    release.count_accounts().await;
+    release.stop().await;
+}

@@ -19,6 +19,17 @@ pub type Keyed = InterceptedService<Channel, Key>;
 #[derive(Debug, Clone)]
 pub struct Key(Option<MetadataValue<Ascii>>);
 
+impl Key {
+    /// This one; none where it is empty.
+    pub fn new(key: &str) -> Self {
+        let value = || {
+            MetadataValue::try_from(format!("Bearer {key}"))
+                .unwrap_or_else(|error| panic!("the key is none: {error}"))
+        };
+        Self((!key.is_empty()).then(value))
+    }
+}
+
 impl Interceptor for Key {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         if let Some(value) = &self.0 {
@@ -31,11 +42,7 @@ impl Interceptor for Key {
 impl Signalbox {
     /// A connection on which each call carries this key; none where it is empty.
     pub fn keyed(&self, key: &str) -> Keyed {
-        let value = || {
-            MetadataValue::try_from(format!("Bearer {key}"))
-                .unwrap_or_else(|error| panic!("the key is none: {error}"))
-        };
-        InterceptedService::new(self.channel(), Key((!key.is_empty()).then(value)))
+        InterceptedService::new(self.channel(), Key::new(key))
     }
 
     /// A client of tenants, keys and budgets.

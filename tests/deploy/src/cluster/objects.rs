@@ -157,11 +157,18 @@ fn workload(document: &Value, name: String, minima: &BTreeMap<String, usize>) ->
     Workload {
         replicas: rendered.unwrap_or(1),
         stateful,
-        rolling: !stateful && document.pointer("/spec/strategy/type") != Some(&Value::from("Recreate")),
+        rolling: !stateful && overlaps(document),
         claims: claims.iter().map(|claim| text(claim, "/metadata/name").to_owned()).collect(),
         template,
         name,
     }
+}
+
+/// Whether a new pod may be there beside the old ones; one may where nothing is said.
+fn overlaps(document: &Value) -> bool {
+    let strategy = |field| document.pointer(&format!("/spec/strategy{field}"));
+    strategy("/type") != Some(&Value::from("Recreate"))
+        && strategy("/rollingUpdate/maxSurge") != Some(&Value::from(0))
 }
 
 /// Where a HorizontalPodAutoscaler decides, it has at least so many replicas.

@@ -1,5 +1,6 @@
 //! A part of this machine of one's own.
 
+use crate::helm::NAMESPACE;
 use rustix::mount::mount_bind;
 use std::{
     fs,
@@ -80,7 +81,7 @@ fn inside<F: Future<Output = ()>>(folder: PathBuf, body: impl FnOnce(PathBuf) ->
 
 /// What is written for pods holds for the test, too.
 fn look_names_up_in_the_cluster(folder: &Path) {
-    for (name, content) in resolver_files("default") {
+    for (name, content) in resolver_files(NAMESPACE) {
         let (own, machine) = (folder.join(name), Path::new("/etc").join(name));
         let bound = fs::write(&own, content).and_then(|()| mount_bind(&own, &machine).map_err(Into::into));
         bound.unwrap_or_else(|error| panic!("{}: {error}", machine.display()));

@@ -6,13 +6,14 @@ use super::{
     forward::forward,
     image::Image,
     network::{self, NODE, PodNetwork},
-    objects::{Job, Objects, Service, Workload},
+    objects::{Job, Objects, Service, Step, Workload},
     pod::{Pod, run_to_end},
     private::resolver_files,
     registry::{Member, Registry},
     spec::PodTemplate,
     volumes::Places,
 };
+use crate::helm::NAMESPACE;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -43,14 +44,13 @@ pub struct Cluster {
     network: JoinSet<io::Result<()>>,
     addresses: usize,
     pods_made: u16,
-    installed: bool,
 }
 
 impl Cluster {
     /// An empty cluster whose images are all this one. Only [`privately`](super::privately), in the folder it gives.
     pub async fn start(folder: PathBuf, image: Image) -> Self {
         network::bridge().await;
-        let registry = Registry::new("default");
+        let registry = Registry::new(NAMESPACE);
         let socket =
             UdpSocket::bind((NODE, 53)).await.unwrap_or_else(|error| panic!("no name server: {error}"));
         let mut network = JoinSet::new();
@@ -64,7 +64,6 @@ impl Cluster {
             network,
             addresses: 0,
             pods_made: 0,
-            installed: false,
         }
     }
 
@@ -88,25 +87,33 @@ impl Cluster {
     /// Installs a release: hooks before the rest, the lighter ones first, each run to its end; then everything else is
     /// started, and hooks after it.
     pub async fn install(&mut self, documents: &[Value]) {
-        self.bring(documents).await;
-        self.installed = true;
+        for objects in Objects::by_step(documents, false).into_values() {
+            self.bring(objects).await;
+        }
     }
 
-    async fn bring(&mut self, documents: &[Value]) {
-        for objects in Objects::by_step(documents, self.installed).into_values() {
-            self.objects.extend(Objects { workloads: Vec::new(), jobs: Vec::new(), ..objects.clone() });
-            for service in objects.services {
-                self.serve(service, &objects.workloads).await;
+    /// Runs the Jobs that helm runs before and after an upgrade, with what they bring.
+    pub async fn run_hooks(&mut self, documents: &[Value]) {
+        for (step, objects) in Objects::by_step(documents, true) {
+            if step != Step::Main {
+                self.bring(objects).await;
             }
-            for job in &objects.jobs {
-                self.run(job).await;
+        }
+    }
+
+    async fn bring(&mut self, objects: Objects) {
+        self.objects.extend(Objects { workloads: Vec::new(), jobs: Vec::new(), ..objects.clone() });
+        for service in objects.services {
+            self.serve(service, &objects.workloads).await;
+        }
+        for job in &objects.jobs {
+            self.run(job).await;
+        }
+        for workload in objects.workloads {
+            for number in 0..workload.replicas {
+                self.start_pod(&workload, number).await;
             }
-            for workload in objects.workloads {
-                for number in 0..workload.replicas {
-                    self.start_pod(&workload, number).await;
-                }
-                self.objects.workloads.push(workload);
-            }
+            self.objects.workloads.push(workload);
         }
     }
 
@@ -141,33 +148,28 @@ impl Cluster {
         }
     }
 
-    /// Replaces one pod of a Deployment or StatefulSet as a rollout does. Where pods may overlap, the new one is ready
-    /// before the old one is told to stop.
-    pub async fn replace_one(&mut self, workload: &str) {
-        let found = self.objects.workloads.iter().find(|known| known.name == workload).cloned();
-        let workload = found.unwrap_or_else(|| panic!("there is no {workload}"));
-        let index = self.pods.iter().position(|pod| pod.workload == workload.name);
-        let old = index.map(|index| self.pods.remove(index));
-        if workload.rolling {
-            self.start_pod(&workload, 0).await;
-            self.all_ready().await;
+    /// Replaces one pod of each Deployment and StatefulSet at once, as rollouts do. Where pods may overlap, the new one is
+    /// ready before the old one is told to stop.
+    pub async fn replace_one_of_each(&mut self) {
+        let mut replaced = Vec::new();
+        for workload in self.objects.workloads.clone() {
+            let oldest = self.pods.iter().position(|pod| pod.workload == workload.name);
+            replaced.extend(oldest.map(|oldest| self.pods.remove(oldest)));
+            if workload.rolling {
+                self.start_pod(&workload, 0).await;
+            }
         }
-        if let Some(old) = old {
-            old.stop().await.unwrap_or_else(|why| panic!("{why}"));
+        self.all_ready().await;
+        stop_all(replaced).await;
+        for workload in self.objects.workloads.clone().iter().filter(|workload| !workload.rolling) {
+            self.start_pod(workload, 0).await;
         }
-        if !workload.rolling {
-            self.start_pod(&workload, 0).await;
-            self.all_ready().await;
-        }
+        self.all_ready().await;
     }
 
     /// Stops all pods at once, as they were promised.
     pub async fn stop(&mut self) {
-        let mut stopping = JoinSet::new();
-        self.pods.drain(..).for_each(|pod| _ = stopping.spawn(pod.stop()));
-        for ended in stopping.join_all().await {
-            ended.unwrap_or_else(|why| panic!("{why}"));
-        }
+        stop_all(self.pods.drain(..)).await;
     }
 
     async fn run(&mut self, job: &Job) {
@@ -321,5 +323,13 @@ impl Cluster {
     fn next_address(&mut self) -> Ipv4Addr {
         self.addresses += 1;
         network::service_address(self.addresses)
+    }
+}
+
+async fn stop_all(pods: impl IntoIterator<Item = Pod>) {
+    let mut stopping = JoinSet::new();
+    pods.into_iter().for_each(|pod| _ = stopping.spawn(pod.stop()));
+    for ended in stopping.join_all().await {
+        ended.unwrap_or_else(|why| panic!("{why}"));
     }
 }

@@ -25,9 +25,7 @@ async fn found(folder: PathBuf) {
     let answer = ask::ask(&mut client, ask::Mode::Unary, ask::request("fast", "hello")).await;
     let refused = answer.expect_err("callers are authenticated where the key is in the environment");
     assert_eq!(refused.code(), tonic::Code::Unauthenticated);
-    for workload in cluster.workloads() {
-        cluster.replace_one(&workload).await;
-    }
+    cluster.replace_one_of_each().await;
     let restarts: Vec<_> = cluster.pods().iter().flat_map(|pod| pod.restarts()).collect();
     assert!(restarts.is_empty(), "{restarts:?}");
     cluster.stop().await;
