@@ -88,6 +88,12 @@ static LIMIT: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     )
 });
 
+pub(crate) fn register_metrics() {
+    for gauge in [&IN_FLIGHT, &WAITING, &LIMIT] {
+        LazyLock::force(gauge);
+    }
+}
+
 /// All connections of a process to the vendors that it calls itself.
 pub(crate) struct Connections {
     shards: Vec<ShardVendors>,

@@ -15,6 +15,7 @@ mod failures;
 pub(crate) mod health;
 mod json_layout;
 pub(crate) mod key;
+pub(crate) mod metrics;
 pub(crate) mod migrate;
 pub(crate) mod models;
 mod rates;

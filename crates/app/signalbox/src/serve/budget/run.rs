@@ -101,6 +101,7 @@ async fn until(mut holds: impl FnMut() -> bool) {
 async fn keep(service: Dependencies, stop: CancellationToken) {
     let mut told = None;
     while let Err(failure) = service.ledger.migrate().await {
+        signalbox_budget::store_away(true);
         let why = failure.to_string();
         if told.as_ref() != Some(&why) {
             tracing::warn!(why, "the ledger of budgets is not ready");

@@ -3,7 +3,7 @@
 use super::{Usage, alerts::Alerts};
 use crate::{serve::nats::streams, wire::Shared};
 use futures_util::StreamExt as _;
-use signalbox_cost_ingest::{Dependencies, IngestOptions, Ingester, Tail, close_months};
+use signalbox_cost_ingest::{Dependencies, IngestOptions, Ingester, Tail, close_months, store_away};
 use signalbox_kit::{config::IngestConfig, readiness::Readiness};
 use signalbox_nats::{Forwarder, ForwarderOptions, Nats};
 use signalbox_ports::UsageBus;
@@ -129,6 +129,7 @@ async fn ingest(
 async fn migrate(service: &Dependencies, gate: Option<&Readiness>) {
     let mut told = None;
     while let Err(failure) = service.store.migrate().await {
+        store_away(true);
         let why = failure.to_string();
         if told.as_ref() != Some(&why) {
             tracing::warn!(why, "the usage store is not ready; accounts wait");
@@ -140,6 +141,7 @@ async fn migrate(service: &Dependencies, gate: Option<&Readiness>) {
         tokio::time::sleep(PAUSE).await;
     }
     tracing::info!("the usage store is ready");
+    store_away(false);
     if let Some(readiness) = gate {
         readiness.set(CONDITION, Ok(()));
     }
