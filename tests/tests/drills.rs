@@ -240,15 +240,17 @@ both_topologies!(
 async fn an_adapter_with_drills_off_ends_the_drill_and_no_client_notices() {
     let mut config = pair();
     config["drills"] = json!({"enabled": false});
-    let world = World::start(Topology::Remote, config).await;
-    let addresses: Vec<String> =
-        world.signalbox.adapters.iter().map(|adapter| format!("http://{}", adapter.address())).collect();
+    let mut world = World::start(Topology::Remote, config).await;
+    let addresses: Vec<String> = world.signalbox.adapters.iter().map(Signalbox::peer).collect();
     let mut config = pair();
     config["peers"] = json!({"adapter": addresses});
+    let certificates = world.signalbox.certificates.as_mut().unwrap();
+    signalbox_testkit::merge(&mut config, certificates.issue("router"));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("router.yaml");
     std::fs::write(&file, config.to_string()).unwrap();
-    let options = Options { config: Some(file), roles: "router", ..Options::default() };
+    let (config, internal_listen) = (Some(file), Some(Options::FREE));
+    let options = Options { config, roles: "router", internal_listen, ..Options::default() };
     let router = Signalbox::serve(options).await;
     eventually("the router is ready", || async { router.ready().await.is_ok() }).await;
 

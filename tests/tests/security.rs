@@ -1,4 +1,10 @@
 //! Who is believed, and what can be read on the way.
 
+mod arrows;
+mod drain;
+mod load;
+mod public;
 mod raw;
+mod rotation;
+mod strangers;
 mod tenants;

@@ -13,8 +13,8 @@ use signalbox_api::{
     },
 };
 use signalbox_testkit::{
-    Fleet, FleetSize, KEYS, Keyed, NatsServer, Options, Signalbox, Topology, ask, at_simulator, built,
-    eventually, eventually_some, merge,
+    Certificates, Fleet, FleetSize, KEYS, Keyed, NatsServer, Options, Signalbox, Topology, ask, at_simulator,
+    built, eventually, eventually_some, merge,
 };
 use signalbox_vendorsim::{Fault, Match, RecordedRequest, Simulator, Times, Vendor};
 use tempfile::TempDir;
@@ -66,15 +66,19 @@ impl Bank {
         let (vendors, mut config) = common(change).await;
         let (files, nats) = (tempfile::tempdir().unwrap(), NatsServer::start().await);
         merge(&mut config, json!({"nats": {"servers": [nats.url()]}}));
+        let mut certificates = Certificates::new();
+        let mut own = config.clone();
+        merge(&mut own, certificates.issue("ingest"));
         let ingester = Signalbox::serve(Options {
-            config: Some(written(&files, "ingest", &config)),
+            config: Some(written(&files, "ingest", &own)),
             roles: "ingest",
             env: env(),
+            internal_listen: Some(Options::FREE),
             ..Options::default()
         });
         let ingester = ingester.await;
-        merge(&mut config, json!({"peers": {"ingest": [format!("http://{}", ingester.address())]}}));
-        let fleet = Box::new(Fleet::start(size, &config).await);
+        merge(&mut config, json!({"peers": {"ingest": [ingester.peer()]}}));
+        let fleet = Box::new(Fleet::start_among(certificates, size, &config).await);
         let shape = Shape::Fleet { fleet, _ingester: Box::new(ingester), _nats: Box::new(nats) };
         Self::new(vendors, shape, files).await
     }

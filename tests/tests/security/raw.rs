@@ -1,13 +1,12 @@
 //! Any method of the contract, called with any message.
 
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor, prost::Message as _};
-use signalbox_testkit::Keyed;
 use std::str::FromStr;
 use tonic::{
     Request, Status,
-    client::Grpc,
+    client::{Grpc, GrpcService},
     codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
-    codegen::http::uri::PathAndQuery,
+    codegen::{Body, StdError, http::uri::PathAndQuery},
 };
 
 /// Every method of the contract.
@@ -16,15 +15,28 @@ pub(super) fn methods() -> Vec<MethodDescriptor> {
     contract.services().flat_map(|service| service.methods().collect::<Vec<_>>()).collect()
 }
 
+/// A way to a process: a hop, or a connection.
+pub(super) trait Way: GrpcService<tonic::body::Body, ResponseBody: Answer> {}
+
+impl<T: GrpcService<tonic::body::Body, ResponseBody: Answer>> Way for T {}
+
+/// What comes back on it.
+pub(super) trait Answer:
+    Body<Data = bytes::Bytes, Error: Into<StdError> + Send> + Send + 'static
+{
+}
+
+impl<T: Body<Data = bytes::Bytes, Error: Into<StdError> + Send> + Send + 'static> Answer for T {}
+
 /// Calls a method and waits for the first message of its answer, or for its end.
 pub(super) async fn call(
-    way: Keyed,
+    way: impl Way,
     method: &MethodDescriptor,
     message: DynamicMessage,
 ) -> Result<(), Status> {
     let path = format!("/{}/{}", method.parent_service().full_name(), method.name());
     let mut client = Grpc::new(way);
-    client.ready().await.unwrap();
+    client.ready().await.map_err(|_| Status::unavailable("nobody is there"))?;
     let messages = futures_util::stream::iter([message.encode_to_vec()]);
     let path = PathAndQuery::from_str(&path).unwrap();
     client.streaming(Request::new(messages), path, Bytes).await?.into_inner().message().await.map(|_| ())

@@ -40,8 +40,13 @@ impl Fleet {
 
     /// Starts all processes, with `config` laid over what brings them together, and waits until they are ready.
     pub async fn start(size: FleetSize, config: &Value) -> Self {
+        Self::start_among(Certificates::new(), size, config).await
+    }
+
+    /// The same, among others that have certificates already.
+    pub async fn start_among(mut certificates: Certificates, size: FleetSize, config: &Value) -> Self {
         let (postgres, redis) = (PostgresServer::start().await, RedisServer::start().await);
-        let (mut files, mut certificates) = (ConfigFiles::new(), Certificates::new());
+        let mut files = ConfigFiles::new();
         let mut common = json!({
             "budgets": {"store": {"postgres": {
                 "url": format!("postgres://{}@127.0.0.1:{}/postgres", PostgresServer::USER, postgres.port()),

@@ -2,7 +2,7 @@
 
 use super::{
     call::Call,
-    loss::{cut, unreachable},
+    loss::{cut, is_unsent, unreachable},
     reach::Reach,
     secure::Secure,
 };
@@ -23,6 +23,7 @@ use std::{
     task::{Context, Poll},
     time::Duration,
 };
+use tokio::sync::Notify;
 use tonic::{
     ConnectError, Status, TimeoutExpired,
     body::Body,
@@ -33,7 +34,7 @@ use tower::{Service, ServiceExt, service_fn};
 /// How often host names are looked up again.
 const RESOLVE_EVERY: Duration = Duration::from_secs(5);
 /// How long a connection may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a connection may be silent before the peer is asked for a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// How long that sign may take. A peer that stands still holds its calls no longer than both together.
@@ -83,6 +84,8 @@ pub(super) struct Replica {
     channel: Channel,
     pub(super) in_flight: AtomicUsize,
     pub(super) reach: Reach,
+    /// Told when a connection could not be made. Calls that wait for one would try again one after the other.
+    unconnected: Notify,
 }
 
 impl Balanced {
@@ -191,18 +194,18 @@ impl Replica {
         let scheme = if secure.is_some() { "https" } else { "http" };
         let endpoint = Endpoint::from_shared(format!("{scheme}://{address}")).ok()?;
         let endpoint = endpoint
-            .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
             .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
             .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
             .keep_alive_while_idle(true);
         let channel = match secure {
-            None => endpoint.connect_lazy(),
+            None => endpoint.connect_timeout(CONNECT_TIMEOUT).connect_lazy(),
             Some(secure) => endpoint
                 .connect_with_connector_lazy(service_fn(move |_: Uri| secure.clone().connect(address))),
         };
         let reach = Reach::of(address, channel.clone());
-        Some(Arc::new(Self { address, channel, in_flight: AtomicUsize::new(0), reach }))
+        let (in_flight, unconnected) = (AtomicUsize::new(0), Notify::new());
+        Some(Arc::new(Self { address, channel, in_flight, reach, unconnected }))
     }
 }
 
@@ -221,14 +224,21 @@ impl Service<Request<Body>> for Balanced {
             let Some(replica) = shared.pick() else {
                 return Err(unreachable("no address is known yet"));
             };
-            let mut call = Call::start(replica);
-            let mut channel = call.replica().channel.clone();
-            match channel.ready().await {
-                Ok(channel) => match channel.call(request).await {
+            let mut call = Call::start(replica.clone());
+            let unconnected = replica.unconnected.notified();
+            let mut channel = replica.channel.clone();
+            let answer = async { channel.ready().await?.call(request).await };
+            tokio::select! {
+                biased;
+                answer = answer => match answer {
                     Ok(answer) => Ok(answer.map(|body| call.answered_with(body))),
                     Err(error) => Err(told(&mut call, &error)),
                 },
-                Err(error) => Err(told(&mut call, &error)),
+                // Without a connection it cannot have been sent.
+                () = unconnected => {
+                    call.lost();
+                    Err(unreachable("no connection could be made"))
+                }
             }
         })
     }
@@ -237,16 +247,21 @@ impl Service<Request<Body>> for Balanced {
 /// A transport error, told as the taxonomy tells it, with its consequences for the replica.
 fn told(call: &mut Call, error: &tonic::transport::Error) -> Status {
     let mut source: Option<&(dyn Error + 'static)> = Some(error);
-    let (mut deepest, mut connected) = (String::new(), true);
+    let (mut deepest, mut connected, mut sent) = (String::new(), true, true);
     while let Some(cause) = source {
         if cause.is::<TimeoutExpired>() {
             // The replica may have been at work; the call raises doubts when it is dropped.
             return to_status(&Failure::new(ErrorReason::DeadlineExceeded, "the call's deadline passed"));
         }
         connected &= !cause.is::<ConnectError>();
+        sent &= !is_unsent(cause);
         deepest = cause.to_string();
         source = cause.source();
     }
     call.lost();
-    if connected { cut(&deepest) } else { unreachable(&deepest) }
+    if connected {
+        return if sent { cut(&deepest) } else { unreachable(&deepest) };
+    }
+    call.replica().unconnected.notify_waiters();
+    unreachable(&deepest)
 }

@@ -27,6 +27,11 @@ pub fn was_under_way(status: &Status) -> bool {
     status.source().is_some_and(<dyn Error>::is::<UnderWay>)
 }
 
+/// Whether a call was still waiting to be sent when its connection ended, as all do that meet a peer's drain.
+pub(super) fn is_unsent(cause: &(dyn Error + 'static)) -> bool {
+    cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_canceled)
+}
+
 fn away(message: String) -> Status {
     to_status(&Failure::new(ErrorReason::Unavailable, message))
 }

@@ -1,5 +1,6 @@
 //! The way to a replica over TLS, on which both sides show who they are.
 
+use super::balance::CONNECT_TIMEOUT;
 use crate::{
     serve::Joining,
     tls::{self, Mtls},
@@ -12,7 +13,7 @@ use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::{io::AsyncBufReadExt, net::TcpStream};
+use tokio::{io::AsyncBufReadExt, net::TcpStream, time::timeout};
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 /// With what to show oneself, and whom to find.
@@ -37,8 +38,13 @@ struct Stranger {
 static STRANGERS: Mutex<BTreeMap<SocketAddr, String>> = Mutex::new(BTreeMap::new());
 
 impl Secure {
-    /// A new connection to a replica, with the certificate and the authorities of now.
+    /// A new connection to a replica, with the certificate and the authorities of now. It has its time limit here: the
+    /// endpoint's own would not be told from the loss of a call.
     pub(super) async fn connect(self, address: SocketAddr) -> io::Result<Wire> {
+        timeout(CONNECT_TIMEOUT, self.begin(address)).await?
+    }
+
+    async fn begin(self, address: SocketAddr) -> io::Result<Wire> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let config = self.mtls.client(self.role).map_err(io::Error::other)?;

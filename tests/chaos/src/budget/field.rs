@@ -11,7 +11,8 @@ use signalbox_api::v1::{
     tenant::FailureMode,
 };
 use signalbox_testkit::{
-    Fleet, FleetSize, Keyed, NatsServer, Options, Signalbox, Vendorsim, at_vendors, eventually, merge,
+    Certificates, Fleet, FleetSize, Keyed, NatsServer, Options, Signalbox, Vendorsim, at_vendors, eventually,
+    merge,
 };
 use std::{fmt, path::Path, time::Duration};
 use tonic::Status;
@@ -68,9 +69,10 @@ impl Field {
                 "usage": {"ingest": {"batch_interval": "100ms"}},
             }),
         );
-        let ingester = ingester(dir, &config).await?;
-        merge(&mut config, json!({"peers": {"ingest": [format!("http://{}", ingester.address())]}}));
-        let fleet = Fleet::start(size, &config).await;
+        let mut certificates = Certificates::new();
+        let ingester = ingester(dir, &config, certificates.issue("ingest")).await?;
+        merge(&mut config, json!({"peers": {"ingest": [ingester.peer()]}}));
+        let fleet = Fleet::start_among(certificates, size, &config).await;
         Ok(Self { fleet, ingester, _nats: nats, _vendors: vendors })
     }
 
@@ -184,13 +186,17 @@ impl Field {
     }
 }
 
-async fn ingester(dir: &Path, config: &Value) -> Result<Signalbox, String> {
+async fn ingester(dir: &Path, config: &Value, own: Value) -> Result<Signalbox, String> {
     let file = dir.join("ingest.yaml");
+    let mut config = config.clone();
+    merge(&mut config, own);
     // JSON is YAML.
     std::fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     std::fs::write(&file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
     let env = vec![("SIGNALBOX_ADMIN_KEY".to_owned(), Fleet::ADMIN_KEY.to_owned())];
-    Ok(Signalbox::serve(Options { config: Some(file), roles: "ingest", env, ..Options::default() }).await)
+    let (config, internal_listen) = (Some(file), Some(Options::FREE));
+    Ok(Signalbox::serve(Options { config, roles: "ingest", env, internal_listen, ..Options::default() })
+        .await)
 }
 
 fn process(processes: &mut [Signalbox], number: usize) -> Result<&mut Signalbox, String> {

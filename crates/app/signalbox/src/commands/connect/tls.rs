@@ -4,7 +4,7 @@ use crate::commands::CommandError;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::{
-    ClientConfig, RootCertStore,
+    CertificateError, ClientConfig, RootCertStore,
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, pem::PemObject as _},
 };
@@ -50,27 +50,26 @@ fn authorities(file: &Path) -> Result<RootCertStore, CommandError> {
 
 /// What TLS has to say of a failed connection.
 pub(super) fn refusal<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    let mut cause = Some(error);
-    while let Some(at) = cause {
-        let inside = at.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        let found = at.downcast_ref().or_else(|| inside?.downcast_ref());
-        if found.is_some() {
-            return found;
-        }
-        cause = at.source();
+    if let Some(found) = error.downcast_ref() {
+        return Some(found);
     }
-    None
+    // An I/O error hides what it is made of from its sources.
+    let inside = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    inside.and_then(|inside| refusal(inside)).or_else(|| refusal(error.source()?))
 }
 
 /// What the user should do about it.
 pub(super) fn advice(refusal: &rustls::Error, has_ca_file: bool) -> &'static str {
     match refusal {
-        rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) if has_ca_file => {
-            "its certificate is not signed by an authority of --ca-file"
-        }
-        rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {
-            "its certificate is not signed by an authority that this machine trusts: name that by --ca-file"
-        }
+        // The signature is a bad one where two authorities have the same name.
+        rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => match has_ca_file {
+            true => "its certificate is not signed by an authority of --ca-file",
+            false => {
+                "its certificate is not signed by an authority that this machine trusts: name it by --ca-file"
+            }
+        },
         rustls::Error::InvalidCertificate(_) => "its certificate cannot be trusted",
         rustls::Error::InvalidMessage(_) => "it does not speak TLS at this port: is it http://?",
         _ => "it cannot be spoken to over TLS",
