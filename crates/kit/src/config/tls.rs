@@ -48,13 +48,13 @@ pub(super) fn check(
     findings: &mut Findings,
 ) {
     for (role, addresses) in peers.each() {
-        for address in addresses {
+        for (index, address) in addresses.iter().enumerate() {
             let told = match (mtls.is_some(), address.starts_with("https://")) {
                 (true, false) => "write https:// where there is `mtls`",
                 (false, true) => "is reached over TLS only where there is `mtls`: add that, or write http://",
                 _ => continue,
             };
-            findings.fault(&root.key("peers").key(role), format!("`{address}`: {told}"));
+            findings.fault(&root.key("peers").key(role).index(index), format!("`{address}`: {told}"));
         }
     }
     let domain = mtls.map(|mtls| mtls.trust_domain.as_str()).unwrap_or("-");

@@ -318,14 +318,34 @@ fn a_port_that_nobody_can_listen_on_is_told_with_its_line() {
         bad(&format!("telemetry: {{otlp_endpoint: 'http://h:{port}'}}"));
     }
     assert_problems(
-        "peers: {adapter: [http://h, 'https://h:1']}\n",
+        "peers: {adapter: [http://h, 'ftp://h:1']}\n",
         &[
             "1:19: peers.adapter[0]: has no port from 1 to 65535",
-            "1:29: peers.adapter[1]: does not start with http://",
+            "1:29: peers.adapter[1]: not an http or https address",
         ],
     );
     good("peers: {adapter: ['http://adapter:50052', 'http://[::1]:50052']}\n");
     good("vendors: {openai: {base_url: 'https://example.com'}}");
+}
+
+#[test]
+fn peers_are_reached_over_tls_exactly_where_there_is_mtls() {
+    let mtls = "mtls: {certificate_file: /c/tls.crt, key_file: /c/tls.key, ca_file: /c/ca.crt}\n";
+    good(&format!("{mtls}peers: {{adapter: ['https://adapter:50052']}}\n"));
+    assert_problems(
+        "peers: {adapter: ['https://adapter:50052']}\n",
+        &["1:19: peers.adapter[0]: `https://adapter:50052`: is reached over TLS only where there is `mtls`"],
+    );
+    assert_problems(
+        &format!("{mtls}peers: {{adapter: ['http://adapter:50052']}}\n"),
+        &["2:19: peers.adapter[0]: `http://adapter:50052`: write https:// where there is `mtls`"],
+    );
+    assert_problems(
+        &mtls.replace('}', ", trust_domain: Signal/Box}"),
+        &[
+            "1:94: mtls.trust_domain: a trust domain has lower-case letters, digits, dots, dashes and underscores",
+        ],
+    );
 }
 
 #[test]
