@@ -4,4 +4,5 @@ mod chart;
 mod images;
 mod local;
 mod observability;
+mod operations;
 mod rendered;

@@ -69,6 +69,35 @@ impl PostgresServer {
         self.url_of(name)
     }
 
+    /// Writes down all that is in the database, as it is at one moment, whoever uses it meanwhile.
+    pub async fn dump(&self) -> PathBuf {
+        let file = self.folder.path().join("dump");
+        self.client("pg_dump", &["--format=custom", "--dbname=postgres"], "--file", &file).await;
+        file
+    }
+
+    /// Fills an empty database with what another one had.
+    pub async fn restore(&self, dump: &Path) {
+        // Whoever runs the programs may not read what is in another's folder.
+        let file = self.folder.path().join("restored");
+        fs::copy(dump, &file).unwrap_or_else(|error| panic!("{}: {error}", dump.display()));
+        let arguments = ["--exit-on-error", "--single-transaction", "--dbname=postgres"];
+        self.client("pg_restore", &arguments, "--", &file).await;
+    }
+
+    async fn client(&self, name: &str, arguments: &[&str], flag: &str, file: &Path) {
+        let port = self.port.to_string();
+        let run = self.programs.run(name, |command| {
+            command
+                .args(["-h", "127.0.0.1", "-p", &port, "-U", Self::USER])
+                .args(arguments)
+                .arg(flag)
+                .arg(file);
+            command.env("PGPASSWORD", Self::PASSWORD)
+        });
+        run.await;
+    }
+
     fn url_of(&self, database: &str) -> String {
         format!("postgres://{}:{}@127.0.0.1:{}/{database}", Self::USER, Self::PASSWORD, self.port)
     }

@@ -8,8 +8,7 @@ use super::{
 };
 use signalbox_api::v1::{cache_effect::Outcome, router_service_client::RouterServiceClient};
 use signalbox_testkit::{
-    ClickHouseEngine, PostgresServer, RedisServer, ask::request, built, eventually, eventually_some, get,
-    tool,
+    ClickHouseEngine, PostgresServer, RedisServer, ask::request, built, eventually, get, tool,
 };
 use std::{
     collections::BTreeMap,
@@ -243,11 +242,12 @@ async fn a_tenant_is_served(names: &Names, admin_key: &str) {
     let stored =
         || async { operator(ingest, admin_key, &query).await.is_ok_and(|told| told.contains("newsroom")) };
     eventually("the accounts are stored", stored).await;
-    let reconciled = eventually_some("ledger and usage store agree", || async {
-        let told = operator(router, admin_key, &["reconcile", "--last", "1h"]).await.ok()?;
-        (!told.starts_with("0 requests")).then_some(told)
-    });
-    assert!(reconciled.await.contains("requests compared"));
+    let show = ["budget", "show", "--tenant", "newsroom", "monthly"];
+    let settled = || async {
+        let told = operator(router, admin_key, &show).await.unwrap();
+        told.lines().any(|line| line.starts_with("spent ") && !line.ends_with("€0.00"))
+    };
+    eventually("the ledger knows what was spent", settled).await;
 }
 
 /// How the same request meets the cache.
