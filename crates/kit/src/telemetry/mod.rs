@@ -13,4 +13,5 @@ pub fn register_metrics() {
     calls::register();
     crate::readiness::register_metrics();
     crate::access::register_metrics();
+    crate::tls::register_metrics();
 }

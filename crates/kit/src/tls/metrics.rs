@@ -27,6 +27,12 @@ static FAILED_HANDSHAKES: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
+pub(crate) fn register() {
+    LazyLock::force(&EXPIRY);
+    LazyLock::force(&RELOADS);
+    LazyLock::force(&FAILED_HANDSHAKES);
+}
+
 /// A certificate is in use from now on.
 pub(super) fn in_use(purpose: &str, expires_at_seconds: i64) {
     EXPIRY.with_label_values(&[purpose]).set(expires_at_seconds);

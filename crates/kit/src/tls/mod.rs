@@ -17,6 +17,7 @@ mod server;
 mod verify;
 
 pub(crate) use handshake::{Accepted, Acceptor};
+pub(crate) use metrics::register as register_metrics;
 pub use mtls::Mtls;
 pub use roles::PeerRoles;
 pub use server::ServerTls;

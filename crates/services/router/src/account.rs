@@ -260,6 +260,7 @@ impl Account {
         reason.clone_into(&mut self.event.error_reason);
         self.event.attempts.sort_by_key(start);
         self.total();
+        metrics::tenants_request_ended(&self.event);
         let log = &self.dependencies.usage;
         unquoted(&mut self.event, |event| match std::mem::replace(&mut self.state, State::Closed) {
             State::Accepted => {

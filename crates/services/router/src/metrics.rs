@@ -1,5 +1,9 @@
 //! Requests as metrics.
 
+mod tenants;
+
+pub(crate) use tenants::ended as tenants_request_ended;
+
 use prometheus::{GaugeVec, HistogramVec, IntCounterVec, IntGaugeVec};
 use signalbox_api::status::from_status;
 use signalbox_kit::telemetry::metrics;
@@ -250,4 +254,5 @@ pub(crate) fn register() {
     }
     LazyLock::force(&LATENCY);
     LazyLock::force(&HEALTH);
+    tenants::register();
 }

@@ -5,7 +5,7 @@ use signalbox_api::{
     convert::duration_to_proto,
     v1::{self, cache_service_client::CacheServiceClient},
 };
-use signalbox_kit::Hop;
+use signalbox_kit::{Hop, lag};
 use std::{fmt, sync::Arc, time::Duration};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -29,6 +29,9 @@ pub struct CacheOptions {
     /// How much later than that its end may be told, as where many waited: a cache that stands still holds nobody up for
     /// longer than both.
     pub wait_margin: Duration,
+    /// The same for a lookup that does not wait. None where the cache is another process, which may stand still; in this
+    /// one it keeps its time by itself, and who gave up on it before would not hear that it leads.
+    pub lookup_margin: Duration,
     /// For keeping an answer, which nobody waits for.
     pub store_budget: Duration,
     /// Answers on their way to the cache at the same time; further ones are not kept.
@@ -44,6 +47,7 @@ impl Default for CacheOptions {
             longest_wait: Duration::from_secs(10),
             wait_slice: Duration::from_millis(500),
             wait_margin: Duration::from_millis(250),
+            lookup_margin: Duration::ZERO,
             store_budget: Duration::from_secs(5),
             most_stores: 64,
         }
@@ -107,7 +111,7 @@ impl Cache {
         let budget = if by_meaning { options.semantic_budget } else { options.exact_budget };
         let wait = if options.single_flight { wait.min(options.longest_wait) } else { Duration::ZERO };
         let timer = LookupTimer::start();
-        let found = self.look_once(&asked, budget).await;
+        let found = self.look_once(&asked, budget, options.lookup_margin).await;
         timer.ended();
         let mut found = found?;
         let until = Instant::now() + wait;
@@ -118,7 +122,7 @@ impl Cache {
             }
             asked.wait = Some(duration_to_proto(slice));
             // Whoever waits in vain goes on with what was found before.
-            let Ok(again) = self.look_once(&asked, slice + budget.max(options.wait_margin)).await else {
+            let Ok(again) = self.look_once(&asked, slice, budget.max(options.wait_margin)).await else {
                 break;
             };
             let attempts = std::mem::take(&mut found.attempts);
@@ -131,11 +135,13 @@ impl Cache {
         &self,
         asked: &v1::LookupRequest,
         budget: Duration,
+        margin: Duration,
     ) -> Result<v1::LookupResponse, Silent> {
+        let limit = budget + margin;
         let mut request = Request::new(asked.clone());
-        request.set_timeout(budget);
+        request.set_timeout(limit);
         let mut client = self.0.client.clone();
-        match timeout(budget, client.lookup(request)).await {
+        match lag::within(limit, client.lookup(request)).await {
             Err(_) => Err(Silent::Late),
             Ok(Err(status)) if status.code() == tonic::Code::DeadlineExceeded => Err(Silent::Late),
             Ok(Err(status)) => {
