@@ -1,1 +1,37 @@
-//! The whole system on one machine, as `make up` starts it.
+//! The whole system on one machine, as `make up` starts it: with the very program, on free ports, in a temporary
+//! folder. It is started once and told as one story, since starting it is most of the cost.
+
+mod caller;
+mod disturbed;
+mod first_steps;
+mod load;
+mod system;
+
+use signalbox_testkit::eventually;
+use system::System;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_whole_system_comes_up_serves_through_all_that_may_happen_and_leaves_nothing() {
+    let system = System::up().await;
+    first_steps::up_again_says_that_it_is_up(&system).await;
+    first_steps::ports_that_are_taken_are_told_by_name_before_anything_starts(&system).await;
+    first_steps::the_commands_that_it_prints_work_when_pasted(&system).await;
+    first_steps::all_that_may_become_of_a_request_has_its_row(&system).await;
+    first_steps::only_who_may_call_an_adapter_can(&system).await;
+    disturbed::every_role_is_restarted_and_nobody_notices(&system).await;
+    disturbed::certificates_are_replaced_and_nobody_notices(&system).await;
+    disturbed::one_process_of_each_role_is_killed_and_every_request_has_its_row(&system).await;
+    disturbed::a_drill_passes(&system).await;
+    system.down().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_is_somebody_elses_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("thesis.txt"), "years of work").unwrap();
+    let up = system::local(folder.path(), &["up", "--base-port", "0"]).await;
+    assert!(!up.good && up.errors.contains("is not empty and not ours"), "{up:?}");
+    let down = system::local(folder.path(), &["down"]).await;
+    assert!(down.good && down.says.contains("nothing was up"), "{down:?}");
+    eventually("it is still there", || async { folder.path().join("thesis.txt").is_file() }).await;
+}

@@ -65,12 +65,13 @@ fn monthly() -> Budget {
 fn environment(stack: &Stack) -> String {
     let programs = stack.program("");
     let tools = signalbox_testkit::workspace().join(".tools/bin");
-    let (server, key) = (stack.urls(Kind::Router).into_iter().next(), stack.key());
-    format!(
-        "export PATH=\"{}:{}:$PATH\"\nexport SIGNALBOX_SERVER={}\nexport SIGNALBOX_API_KEY={}\n",
-        programs.display(),
-        tools.display(),
-        server.unwrap_or_default(),
-        key.unwrap_or_default(),
-    )
+    let server = stack.urls(Kind::Router).into_iter().next().unwrap_or_default();
+    let path = format!("\"{}:{}:$PATH\"", programs.display(), tools.display());
+    let variables = [
+        ("PATH", &*path),
+        ("SIGNALBOX_SERVER", &server),
+        ("SIGNALBOX_API_KEY", stack.key().unwrap_or_default()),
+        ("SIGNALBOX_ADMIN_KEY", &stack.secrets().admin_key),
+    ];
+    variables.iter().map(|(name, value)| format!("export {name}={value}\n")).collect()
 }

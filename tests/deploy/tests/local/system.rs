@@ -1,0 +1,208 @@
+//! The system, as its operator sees it.
+
+use signalbox_api::v1::{
+    ApiKey, Budget, CreateApiKeyRequest, CreateBudgetRequest, CreateTenantRequest, Tenant,
+    api_key::Scope,
+    budget::{Enforcement, Period},
+    budget_service_client::BudgetServiceClient,
+};
+use signalbox_local::{Folder, Kind, Part, Purpose, Stack, processes};
+use signalbox_testkit::{built, workspace};
+use std::{
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    process::Command,
+};
+use tonic::{
+    Request, Status,
+    metadata::{Ascii, MetadataValue},
+    service::{Interceptor, interceptor::InterceptedService},
+    transport::{Channel, Endpoint},
+};
+
+/// What a program said.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) good: bool,
+    pub(super) says: String,
+    pub(super) errors: String,
+}
+
+/// Runs the program of `make up` to its end.
+pub(super) async fn local(folder: &Path, arguments: &[&str]) -> Said {
+    let mut command = Command::new(built("local"));
+    command.arg("--folder").arg(folder).args(arguments);
+    run(command).await
+}
+
+/// Runs a program to its end.
+pub(super) async fn run(mut command: Command) -> Said {
+    let output = command.stdin(Stdio::null()).current_dir(workspace()).output().await.unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Said { good: output.status.success(), says: text(output.stdout), errors: text(output.stderr) }
+}
+
+/// Says on each call who makes it.
+#[derive(Debug, Clone)]
+pub(super) struct Bearer(MetadataValue<Ascii>);
+
+impl Bearer {
+    pub(super) fn of(key: &str) -> Self {
+        Self(format!("Bearer {key}").parse().unwrap())
+    }
+}
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        request.metadata_mut().insert("authorization", self.0.clone());
+        Ok(request)
+    }
+}
+
+/// A connection on which each call says who makes it.
+pub(super) type Way = InterceptedService<Channel, Bearer>;
+
+/// The system. It is ended when dropped, come what may.
+pub(super) struct System {
+    parent: TempDir,
+    pub(super) stack: Stack,
+    /// What was said when it was up.
+    pub(super) banner: String,
+}
+
+impl System {
+    pub(super) async fn up() -> Self {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("local");
+        let up = local(&folder, &["up", "--base-port", "0"]).await;
+        assert!(up.good, "{}", up.errors);
+        let stack = Stack::load(&Folder::at(&folder).unwrap()).unwrap().unwrap();
+        Self { parent, stack, banner: up.says }
+    }
+
+    /// Runs the program on this system.
+    pub(super) async fn local(&self, arguments: &[&str]) -> Said {
+        local(self.stack.folder().path(), arguments).await
+    }
+
+    /// Runs `signalbox` as whom the key belongs to.
+    pub(super) async fn signalbox(&self, key: &str, arguments: &[&str]) -> Said {
+        let mut command = Command::new(built("signalbox"));
+        command.args(arguments).env("SIGNALBOX_API_KEY", key);
+        run(command).await
+    }
+
+    /// The way to a process, as whom the key belongs to.
+    pub(super) fn way(&self, kind: Kind, purpose: Purpose, key: &str) -> Way {
+        let address = self.stack.ports().address(Part { kind, number: 1 }, purpose);
+        let channel = Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy();
+        InterceptedService::new(channel, Bearer::of(key))
+    }
+
+    /// Makes a tenant, as its operator does: its key.
+    pub(super) async fn tenant(&self, tenant_id: &str) -> String {
+        let tenant_id = tenant_id.to_owned();
+        let admin = &self.stack.secrets().admin_key;
+        let mut client = BudgetServiceClient::new(self.way(Kind::Budget, Purpose::Clients, admin));
+        let tenant = Tenant { tenant_id: tenant_id.clone(), ..Tenant::default() };
+        client.create_tenant(CreateTenantRequest { tenant: Some(tenant) }).await.unwrap();
+        let key = ApiKey { tenant_id, scope: Scope::Tenant.into(), ..ApiKey::default() };
+        let made = client.create_api_key(CreateApiKeyRequest { api_key: Some(key) }).await.unwrap();
+        made.into_inner().secret
+    }
+
+    /// Lets a tenant spend so much and no more.
+    pub(super) async fn limit(&self, tenant_id: &str, limit_nano_eur: i64) {
+        let budget = Budget {
+            budget_id: "all".to_owned(),
+            tenant_id: tenant_id.to_owned(),
+            period: Period::Prepaid.into(),
+            enforcement: Enforcement::Hard.into(),
+            limit_nano_eur,
+            ..Budget::default()
+        };
+        let admin = &self.stack.secrets().admin_key;
+        let mut client = BudgetServiceClient::new(self.way(Kind::Budget, Purpose::Clients, admin));
+        client.create_budget(CreateBudgetRequest { budget: Some(budget) }).await.unwrap();
+    }
+
+    /// Asks ClickHouse's engine itself: the lines of its answer.
+    pub(super) async fn sql(&self, query: &str) -> Vec<String> {
+        let engine = Part { kind: Kind::ClickHouse, number: 1 };
+        let address = self.stack.ports().address(engine, Purpose::Clients);
+        let (length, password) = (query.len(), &self.stack.secrets().engines);
+        let head = format!(
+            "POST /?database=signalbox HTTP/1.0\r\nContent-Length: {length}\r\nX-ClickHouse-User: signalbox\r\n\
+             X-ClickHouse-Key: {password}\r\n\r\n"
+        );
+        let answer = http(address, &format!("{head}{query}")).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{query}: {answer}");
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        body.lines().map(str::to_owned).collect()
+    }
+
+    /// Tells the simulated vendors how to answer from now on.
+    pub(super) async fn fault(&self, fault: &str) {
+        let vendors = Part { kind: Kind::Vendors, number: 1 };
+        let address = self.stack.ports().address(vendors, Purpose::Clients);
+        let rule = format!("{{\"fault\": \"{fault}\"}}");
+        let length = rule.len();
+        let asked = format!(
+            "POST /_sim/faults HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{rule}"
+        );
+        let answer = http(address, &asked).await;
+        assert!(answer.starts_with("HTTP/1.1 2") || answer.starts_with("HTTP/1.0 2"), "{answer}");
+    }
+
+    /// The number of a process, as the folder has it.
+    pub(super) fn pid(&self, part: Part) -> i32 {
+        std::fs::read_to_string(self.stack.folder().pid(part)).unwrap().trim().parse().unwrap()
+    }
+
+    /// Ends it, and looks whether anything is left.
+    pub(super) async fn down(self) {
+        let down = self.local(&["down"]).await;
+        assert!(down.good, "{down:?}");
+        assert_eq!(processes(self.stack.folder()), [], "no process is left");
+        let ports = Part::all().flat_map(|part| self.stack.ports().all_of(part));
+        for (_, port) in ports {
+            assert!(TcpListener::bind(("127.0.0.1", port)).is_ok(), "nobody listens on {port}");
+        }
+        let left: Vec<PathBuf> =
+            std::fs::read_dir(self.parent.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(left, Vec::<PathBuf>::new(), "no file is left");
+        let again = self.local(&["down"]).await;
+        assert!(again.good && again.says.contains("nothing was up"), "{again:?}");
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        if !self.stack.folder().path().exists() {
+            return;
+        }
+        if std::thread::panicking() {
+            for part in Part::roles() {
+                let log = std::fs::read_to_string(self.stack.folder().log(part)).unwrap_or_default();
+                println!("== {part}\n{log}");
+            }
+        }
+        let mut down = std::process::Command::new(built("local"));
+        let _ended = down.arg("--folder").arg(self.stack.folder().path()).arg("down").status();
+    }
+}
+
+/// Sends what is asked, and reads until the connection ends.
+async fn http(address: std::net::SocketAddr, asked: &str) -> String {
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    connection.write_all(asked.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).await.unwrap();
+    answer
+}
