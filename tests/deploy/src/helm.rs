@@ -1,7 +1,5 @@
 //! The chart, rendered by helm as an operator would.
 
-use crate::documents;
-use serde_json::Value;
 use signalbox_testkit::{tool, workspace};
 use std::{
     path::{Path, PathBuf},
@@ -36,7 +34,9 @@ impl Helm {
         };
         let mut helm = Command::new(tool(program));
         helm.current_dir(workspace()).args(command).arg(CHART).args(["--namespace", NAMESPACE]);
-        values.iter().for_each(|file| drop(helm.arg("--values").arg(file)));
+        for file in values {
+            helm.arg("--values").arg(file);
+        }
         helm.args(more).output().unwrap_or_else(|error| panic!("{program}: {error}"))
     }
 
@@ -47,13 +47,6 @@ impl Helm {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         }
-    }
-
-    /// The objects that the chart renders with a file of values.
-    pub fn objects(self, values: &Path) -> Vec<Value> {
-        let text = self.template(&[values], &[]);
-        let text = text.unwrap_or_else(|problem| panic!("{}: {self:?}: {problem}", values.display()));
-        documents(&text)
     }
 }
 

@@ -1,1 +1,14 @@
-//! The Helm chart.
+//! The Helm chart, rendered with every file of values there is, and judged without a cluster.
+
+mod configuration;
+mod documents;
+mod golden;
+mod manifests;
+mod network;
+mod policies;
+mod references;
+mod refusals;
+mod renders;
+mod scaling;
+mod schema;
+mod values_table;
