@@ -27,7 +27,7 @@ fn a_single_pod_with_everything_in_it_answers_and_knows_its_keys_after_a_restart
             release.cluster.replace_one_of_each().await;
             release.ask(&key).await;
             release.count_accounts().await;
-            release.stop().await;
+            release.was_quiet();
         },
     );
 }
@@ -66,5 +66,5 @@ async fn proven(mut release: Release) {
     release.scrape().await;
     release.replace_under_load(&key).await;
     release.count_accounts().await;
-    release.stop().await;
+    release.was_quiet();
 }

@@ -114,3 +114,12 @@ impl Container {
         Ok(table)
     }
 }
+
+impl Drop for Container {
+    #[expect(clippy::print_stderr, reason = "the log of a failed test is shown beside its panic")]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("== log of {}\n{}", self.pod, self.log());
+        }
+    }
+}

@@ -9,10 +9,11 @@ use tokio::{
 /// The machine's side of the bridge, where names are looked up.
 pub(super) const NODE: Ipv4Addr = Ipv4Addr::new(10, 244, 0, 1);
 
-/// Addresses of services and of what is outside of the cluster are all the machine's own.
+/// Addresses of services and of what is outside of the cluster are all the machine's own. A bridge without a hardware
+/// address of its own takes another whenever a pod comes, and those that know the old one are cut off for half a minute.
 const BRIDGE: &str = "
 ip link set lo up
-ip link add pods type bridge
+ip link add pods address 02:00:00:00:00:01 type bridge
 ip addr add 10.244.0.1/16 dev pods
 ip link set pods up
 ip route add local 10.96.0.0/16 dev lo
