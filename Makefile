@@ -80,7 +80,7 @@ test-tools:
 	@tools/install.sh gate realllm embedder clickhouse postgres redis redis-search containers helm
 
 .PHONY: drill
-drill: ## The monthly drill: a random vendor fails in three ways under load (DRILL_SEED, DRILL_SECONDS, DRILL_RATE)
+drill: ## The monthly drill: a random vendor fails in three ways under load (DRILL_SEED, DRILL_SECONDS, DRILL_RATE, DRILL_SERVER)
 	cargo build --locked --package signalbox --package signalbox-vendorsim --bins
 	cargo run --locked --quiet --package signalbox-testkit --bin drill
 
@@ -110,6 +110,11 @@ bench-guards: ## What comparing two instructions word by word costs
 eval-cache: ## What matching by meaning serves, with real encoders; rewrites tables and picture of docs/cache.md
 	@tools/install.sh embedder
 	cargo run --locked --package signalbox-cache-eval --bin eval-cache -- .
+
+.PHONY: bench-cache
+bench-cache: test-tools ## What the cache costs requests, also with Redis killed, frozen and slow; rewrites its tables of docs/performance.md
+	cargo build --locked --release --package signalbox --package signalbox-vendorsim --package signalbox-cache-bench --bins
+	target/release/bench-cache .
 
 .PHONY: simulation
 simulation: ## Route through vendors' incidents in virtual time; rewrites tables and pictures of docs/routing.md

@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod clock;
 pub mod config;
 pub mod hop;
+pub mod lag;
 pub mod readiness;
 pub mod serve;
 pub mod telemetry;

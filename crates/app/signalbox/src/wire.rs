@@ -158,12 +158,13 @@ fn cache(shared: &Shared, limit: usize) -> Result<Option<Cache>, String> {
         None if loaded.config.peers.cache.is_empty() => return Ok(None),
         None => shared.access.remote(&loaded.config.peers.cache, Role::Cache)?,
     };
-    let config = &loaded.config.cache;
+    let (config, usual) = (&loaded.config.cache, CacheOptions::default());
     let options = CacheOptions {
         exact_budget: config.exact_timeout.0,
         semantic_budget: config.semantic_timeout.0,
         single_flight: config.single_flight,
-        ..CacheOptions::default()
+        lookup_margin: if shared.cache.is_some() { usual.wait_margin } else { usual.lookup_margin },
+        ..usual
     };
     Ok(Some(Cache::new(hop, options, limit)))
 }

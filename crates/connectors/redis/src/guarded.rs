@@ -4,6 +4,7 @@ use crate::{
     circuit::{Call, Circuit},
     metrics,
 };
+use signalbox_kit::lag;
 use signalbox_ports::cache::{
     CacheAway, CacheStore, Digest, Entry, Epochs, Held, Lead, Near, Partition, Scope,
 };
@@ -11,7 +12,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 /// How long each kind of call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Default for Patience {
 }
 
 /// Guards the callers of a store against it. Invalidation and erasure are let through, whatever they take: whoever asks
-/// for them has to know whether they were done.
+/// for them has to know whether they were done. So is giving up a lead, for which others may be waiting.
 #[derive(Debug)]
 pub struct Guarded<S> {
     store: S,
@@ -68,7 +69,7 @@ impl<S: CacheStore> Guarded<S> {
         };
         let mut under_way =
             UnderWay { guard: self, call: admitted, began: Instant::now(), patience, well: None };
-        let Ok(answer) = timeout(patience, call).await else {
+        let Ok(answer) = lag::within(patience, call).await else {
             under_way.well = Some(false);
             return Err(CacheAway(format!("no answer within {} ms", patience.as_millis())));
         };
@@ -170,7 +171,7 @@ impl<S: CacheStore> CacheStore for Guarded<S> {
     }
 
     async fn release_lead(&self, tenant: Digest, key: Digest, owner: &str) -> Result<(), CacheAway> {
-        self.within(self.patience.store, self.store.release_lead(tenant, key, owner)).await
+        self.store.release_lead(tenant, key, owner).await
     }
 
     async fn swap(

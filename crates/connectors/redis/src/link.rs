@@ -4,6 +4,7 @@ use crate::{ConnectError, Purpose, RedisOptions, metrics};
 use redis::{
     AsyncConnectionConfig, Client, ErrorKind, RedisError, ServerErrorKind, aio::MultiplexedConnection,
 };
+use signalbox_kit::lag;
 use std::{fmt, sync::Arc, time::Duration};
 use tokio::{
     sync::{Notify, watch},
@@ -80,7 +81,7 @@ impl Redis {
                 told(&error)
             })
         };
-        match timeout(self.patience, asking).await {
+        match lag::within(self.patience, asking).await {
             Ok(answer) => answer,
             Err(_) => {
                 // Its answer could come at any time; a new connection tells whether the server is there.

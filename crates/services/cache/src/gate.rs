@@ -1,5 +1,6 @@
 //! When a store that does not answer is left alone, so that nobody waits for it in vain.
 
+use signalbox_kit::lag;
 use signalbox_ports::cache::CacheAway;
 use signalbox_resilience::{Breaker, BreakerRules, BreakerState, Outcome, Permit};
 use std::{
@@ -7,7 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 /// A gate in front of something that may be away or slow.
 pub(crate) struct Gate(Mutex<Breaker>);
@@ -51,7 +52,7 @@ impl Gate {
     ) -> Result<T, Missed> {
         let permit = self.lock().admit(now(), rand::random()).ok_or(Missed::Away)?;
         let mut passage = Passage { gate: self, permit: Some(permit) };
-        match timeout_at(until, asking).await {
+        match lag::until(until, asking).await {
             Ok(Ok(answer)) => {
                 passage.ended(Outcome::Success);
                 Ok(answer)

@@ -15,10 +15,11 @@ use signalbox_api::{
     v1::{self, cache_effect::Outcome},
 };
 use signalbox_caching::{Semantic, may_look_up};
+use signalbox_kit::lag;
 use signalbox_ports::cache::Epochs;
 use signalbox_types::Failure;
 use std::{sync::Arc, time::Duration};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 /// An answer must be on its way so much before the caller stops waiting; for the whole of a call it is a third at most.
 const HEAD_START: Duration = Duration::from_millis(3);
@@ -107,7 +108,7 @@ impl Cache {
         if question.allowed.semantic == Semantic::Off {
             return Looked::Miss(miss);
         }
-        match timeout_at(times.semantic, self.nearby(question)).await {
+        match lag::until(times.semantic, self.nearby(question)).await {
             Ok(Ok(Nearby::Hit(found, similarity))) => {
                 return Looked::Hit { outcome: Outcome::SemanticHit, found, similarity: Some(similarity) };
             }

@@ -9,12 +9,10 @@ use crate::{
     service::Dependencies,
 };
 use signalbox_api::v1::cache_effect::Outcome;
+use signalbox_kit::lag;
 use signalbox_ports::cache::Lead as InStore;
 use std::{sync::Arc, time::Duration};
-use tokio::{
-    runtime::Handle,
-    time::{Instant, timeout_at},
-};
+use tokio::{runtime::Handle, time::Instant};
 
 /// How long giving up a lead in the store is tried.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
@@ -84,13 +82,13 @@ impl Cache {
     async fn lead_in_store(&self, key: FlightKey, owner: &str, until: Option<Instant>) -> Option<InStore> {
         let Dependencies { store, options, .. } = &self.dependencies;
         let lead = store.lead(key.0, key.1, owner, options.flight_ttl);
-        timeout_at(until?, lead).await.ok()?.ok()
+        lag::until(until?, lead).await.ok()?.ok()
     }
 
     /// The answer may have been stored between the look for it and the lead.
     async fn look_again(&self, question: &Question, until: Option<Instant>, lead: Lead) -> Flown {
         let Some(until) = until else { return Flown::Leads(lead) };
-        match timeout_at(until, self.equal(question)).await {
+        match lag::until(until, self.equal(question)).await {
             Ok(Ok((Some((outcome, found)), _))) => {
                 // The lead is given up on the way out, for the next in line to see the same.
                 Flown::Stored(outcome, Box::new(found))

@@ -4,9 +4,10 @@
 use super::Cache;
 use crate::{effect::entry_id, flights::Landed, question::Question};
 use signalbox_caching::flight::next_look;
+use signalbox_kit::lag;
 use signalbox_ports::cache::Lead;
 use std::{sync::Arc, time::Duration};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 /// The longest that one look takes.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -21,7 +22,7 @@ pub(super) async fn watch(cache: Arc<Cache>, question: Arc<Question>) {
     loop {
         sleep(next_look(rand::random())).await;
         let Some(first) = cache.flights.first_in_line(key) else { return };
-        let seen = timeout(PATIENCE, look(&cache, &question, &first)).await.ok().flatten();
+        let seen = lag::within(PATIENCE, look(&cache, &question, &first)).await.ok().flatten();
         silent = if seen.is_some() { 0 } else { silent + 1 };
         match seen {
             Some(Seen::Landed(landed)) => cache.flights.land(key, &landed),
