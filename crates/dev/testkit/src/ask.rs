@@ -1,11 +1,34 @@
 //! Requests, and answers in one form whether they came whole or as a stream.
 
-use crate::Client;
 use signalbox_api::v1::{
-    self, FinishReason, Message, Part, Role, ToolCall, part, stream_generate_response::Event,
+    self, FinishReason, Message, Part, Role, ToolCall, part, router_service_client::RouterServiceClient,
+    stream_generate_response::Event,
 };
 use std::collections::BTreeMap;
-use tonic::{Status, Streaming};
+use tonic::{
+    Status, Streaming,
+    client::GrpcService,
+    codegen::{Body, Bytes, StdError},
+};
+
+/// A connection to a router, with a key or without, to one or to several.
+pub trait Way:
+    GrpcService<
+        tonic::body::Body,
+        Error: Into<StdError>,
+        ResponseBody: Body<Data = Bytes, Error: Into<StdError> + Send> + Send + 'static,
+    >
+{
+}
+
+impl<T> Way for T
+where
+    T: GrpcService<tonic::body::Body>,
+    T::Error: Into<StdError>,
+    T::ResponseBody: Body<Data = Bytes> + Send + 'static,
+    <T::ResponseBody as Body>::Error: Into<StdError> + Send,
+{
+}
 
 /// How an answer is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +153,11 @@ pub fn attempts(attempts: &[v1::Attempt]) -> Vec<String> {
 ///
 /// # Errors
 /// The status that the call or the stream ended with.
-pub async fn ask(client: &mut Client, mode: Mode, request: v1::GenerateRequest) -> Result<Answer, Status> {
+pub async fn ask<W: Way>(
+    client: &mut RouterServiceClient<W>,
+    mode: Mode,
+    request: v1::GenerateRequest,
+) -> Result<Answer, Status> {
     match mode {
         Mode::Unary => {
             let answer = client.generate(request).await?.into_inner();
@@ -162,8 +189,8 @@ pub async fn ask(client: &mut Client, mode: Mode, request: v1::GenerateRequest) 
 ///
 /// # Errors
 /// The status that refused it.
-pub async fn open(
-    client: &mut Client,
+pub async fn open<W: Way>(
+    client: &mut RouterServiceClient<W>,
     request: v1::GenerateRequest,
 ) -> Result<Streaming<v1::StreamGenerateResponse>, Status> {
     let request = v1::StreamGenerateRequest { request: Some(request) };

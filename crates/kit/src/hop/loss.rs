@@ -10,9 +10,16 @@ use tonic::Status;
 #[error("the call was under way")]
 struct UnderWay;
 
+/// Source of the status of a call that no peer has got.
+#[derive(Debug, thiserror::Error)]
+#[error("the call was never sent")]
+struct NeverSent;
+
 /// The peer has not got the call.
 pub(super) fn unreachable(problem: &str) -> Status {
-    away(format!("a peer of this process cannot be reached: {problem}"))
+    let mut status = away(format!("a peer of this process cannot be reached: {problem}"));
+    status.set_source(Arc::new(NeverSent));
+    status
 }
 
 /// The connection broke, and the peer may have been at work on the call.
@@ -25,6 +32,11 @@ pub(super) fn cut(problem: &str) -> Status {
 /// Whether a call was lost together with a peer that may have been at work on it.
 pub fn was_under_way(status: &Status) -> bool {
     status.source().is_some_and(<dyn Error>::is::<UnderWay>)
+}
+
+/// Whether no peer has got a call, so that it may be made again, whatever it does. What a peer itself says is never that.
+pub fn was_never_sent(status: &Status) -> bool {
+    status.source().is_some_and(<dyn Error>::is::<NeverSent>)
 }
 
 /// Whether a call was still waiting to be sent when its connection ended, as all do that meet a peer's drain.

@@ -1,10 +1,12 @@
 //! Requests at a steady rate, and what their clients saw.
 
+use signalbox_api::v1::router_service_client::RouterServiceClient;
 use signalbox_testkit::{
-    Client,
+    Keyed,
     ask::{Mode, ask, request},
 };
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -31,12 +33,21 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// So many requests a second from now on, whether or not earlier ones have been answered.
-    pub(crate) fn start(client: Client, rate: u32) -> Self {
+    /// So many requests for a model a second from now on, whether or not earlier ones have been answered.
+    pub(crate) fn start(client: RouterServiceClient<Keyed>, model: &'static str, rate: u32) -> Self {
         let seen = Arc::new(Mutex::new(Seen::default()));
         let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(send(client, rate, seen.clone(), stopped));
+        let task = tokio::spawn(send((client, model), rate, seen.clone(), stopped));
         Self { seen, stop, task }
+    }
+
+    /// The vendor that has given most answers.
+    pub(crate) fn busiest(&self) -> Option<String> {
+        let mut by_vendor = BTreeMap::<_, usize>::new();
+        for (_, _, by) in &lock(&self.seen).served {
+            *by_vendor.entry(by.clone()).or_default() += 1;
+        }
+        by_vendor.into_iter().max_by_key(|(_, answers)| *answers).map(|(vendor, _)| vendor)
     }
 
     /// The share of the answers of the last moments that came from a vendor.
@@ -59,7 +70,12 @@ fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn send(client: Client, rate: u32, seen: Arc<Mutex<Seen>>, mut stopped: oneshot::Receiver<()>) {
+async fn send(
+    (client, model): (RouterServiceClient<Keyed>, &'static str),
+    rate: u32,
+    seen: Arc<Mutex<Seen>>,
+    mut stopped: oneshot::Receiver<()>,
+) {
     let mut due = interval(Duration::from_secs(1) / rate);
     due.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let mut under_way = JoinSet::new();
@@ -71,7 +87,7 @@ async fn send(client: Client, rate: u32, seen: Arc<Mutex<Seen>>, mut stopped: on
         let (mut client, seen) = (client.clone(), seen.clone());
         under_way.spawn(async move {
             let began = Instant::now();
-            let answer = ask(&mut client, mode, request("desk", "What is the news?")).await;
+            let answer = ask(&mut client, mode, request(model, "What is the news?")).await;
             let mut seen = lock(&seen);
             match answer {
                 Ok(answer) => seen.served.push((Instant::now(), began.elapsed(), answer.route.vendor)),

@@ -3,6 +3,9 @@
 //! A router, two adapters and the simulated vendors run as processes of their own, under load. A vendor drawn by the
 //! seed fails in three ways, one after the other, by drills of `AdminService`; the verdicts are printed.
 //! Environment: `DRILL_SEED` (drawn), `DRILL_SECONDS` for each fault (15), `DRILL_RATE` in requests a second (40).
+//!
+//! With `DRILL_SERVER` the drill is held at the router there in place of one of its own, as its operator
+//! (`SIGNALBOX_ADMIN_KEY`), and strikes the vendor that answers most.
 
 #![expect(
     clippy::print_stdout,
@@ -10,34 +13,26 @@
     reason = "a command line program tells its user what it found"
 )]
 
+mod field;
 mod load;
 mod report;
 
+use field::Field;
 use load::Load;
 use report::Row;
-use serde_json::{Value, json};
 use signalbox_api::v1::{
     self, Drill, ListDrillsRequest, StartDrillRequest, Target, admin_service_client::AdminServiceClient,
-    drill::State, fault::Fault,
+    drill::State, fault::Fault, router_service_client::RouterServiceClient,
 };
-use signalbox_testkit::{Deployment, KEYS, Topology, Vendorsim, at_vendors, merge};
+use signalbox_testkit::Keyed;
 use std::{
     hash::{BuildHasher as _, RandomState},
     process::ExitCode,
     time::Duration,
 };
 use tokio::time::{Instant, sleep};
-use tonic::{Status, transport::Channel};
+use tonic::Status;
 
-/// Whom a drill may strike; each is asked first in the run that strikes it.
-const MODELS: [(&str, &str); 4] = [
-    ("openai", "openai/gpt-6-luna"),
-    ("anthropic", "anthropic/claude-haiku-5-5"),
-    ("gemini", "gemini/gemini-3.5-flash-lite"),
-    ("xai", "xai/grok-4.3"),
-];
-/// How soon the simulated vendors answer.
-const ANSWERS_AFTER: Duration = Duration::from_millis(300);
 /// Load before the first fault.
 const WARM_UP: Duration = Duration::from_secs(3);
 /// How long traffic may take to come back to a vendor that has recovered.
@@ -52,14 +47,26 @@ struct Wish {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let wish = match wish() {
-        Ok(wish) => wish,
+    let prepared = async {
+        let wish = wish()?;
+        let field = field(&wish).await?;
+        Ok::<_, String>((wish, field))
+    };
+    let (wish, field) = match prepared.await {
+        Ok(prepared) => prepared,
         Err(problem) => return fail(&problem),
     };
-    match drill(&wish).await {
+    match drill(&wish, &field).await {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => fail("the drill has not passed"),
         Err(status) => fail(&format!("{}: {}", status.code(), status.message())),
+    }
+}
+
+async fn field(wish: &Wish) -> Result<Field, String> {
+    match std::env::var("DRILL_SERVER") {
+        Ok(server) => Field::there(&server, &std::env::var("SIGNALBOX_ADMIN_KEY").unwrap_or_default()),
+        Err(_) => Ok(Field::own(wish.seed).await),
     }
 }
 
@@ -79,30 +86,24 @@ fn wish() -> Result<Wish, String> {
 }
 
 /// Whether all three faults, and the time between them, went unnoticed.
-async fn drill(wish: &Wish) -> Result<bool, Status> {
-    let (vendor, model) = MODELS[(wish.seed % MODELS.len() as u64) as usize];
+async fn drill(wish: &Wish, field: &Field) -> Result<bool, Status> {
+    let seconds = wish.lasting.as_secs();
     println!(
-        "vendor {vendor} (seed {}), {} requests a second, half of them streams, {} s for each fault; vendors answer \
-         after {} ms\n",
-        wish.seed,
-        wish.rate,
-        wish.lasting.as_secs(),
-        ANSWERS_AFTER.as_millis()
+        "{}, {} requests a second, half of them streams, {seconds} s for each fault\n",
+        field.told, wish.rate
     );
-    let vendors = Vendorsim::serve(ANSWERS_AFTER).await;
-    let mut config = at_vendors(vendors.address());
-    merge(&mut config, interactive(model));
-    let signalbox = Deployment::start(Topology::Remote, &config, &KEYS).await;
-    let load = Load::start(signalbox.client(), wish.rate);
+    let load = Load::start(RouterServiceClient::new(field.way.clone()), field.model, wish.rate);
     sleep(WARM_UP).await;
+    let vendor = field.vendor.map(str::to_owned).or_else(|| load.busiest());
+    let vendor = vendor.ok_or_else(|| Status::unavailable("nobody has answered anything"))?;
 
-    let mut admin = signalbox.router.admin();
+    let mut admin = AdminServiceClient::new(field.way.clone());
     let mut rows = Vec::new();
     let ten_seconds = prost_types::Duration { seconds: 10, nanos: 0 };
     for fault in [Fault::Status(500), Fault::Status(429), Fault::Delay(ten_seconds)] {
-        let ended = strike(&mut admin, vendor, fault, wish.lasting).await?;
+        let ended = strike(&mut admin, &vendor, fault, wish.lasting).await?;
         let over_at = Instant::now();
-        let recovered = recovered(&load, vendor).await.then(|| over_at.elapsed());
+        let recovered = recovered(&load, &vendor, field.back_from).await.then(|| over_at.elapsed());
         rows.push(Row { fault, verdict: ended.verdict.unwrap_or_default(), recovered });
     }
     let seen = load.stop().await;
@@ -111,23 +112,9 @@ async fn drill(wish: &Wish) -> Result<bool, Status> {
     Ok(seen.failed.is_empty() && rows.iter().all(|row| row.verdict.passed && row.recovered.is_some()))
 }
 
-/// Timeouts for people who wait, and the vendor to strike asked first, which is the worst case.
-fn interactive(first: &str) -> Value {
-    let patient = json!({"timeouts": {"connect": "3s", "first_byte": "5s", "idle": "10s", "total": "60s"}});
-    let vendors: serde_json::Map<String, Value> =
-        MODELS.iter().map(|(vendor, _)| ((*vendor).to_owned(), patient.clone())).collect();
-    let others = MODELS.iter().map(|(_, model)| *model).filter(|model| *model != first);
-    json!({
-        "drills": {"enabled": true},
-        "vendors": vendors,
-        "aliases": {"desk": {"targets": std::iter::once(first).chain(others).collect::<Vec<_>>()}},
-        "routing": {"order": "listed"},
-    })
-}
-
 /// Runs one drill to its end and to the end of every request that it hit.
 async fn strike(
-    admin: &mut AdminServiceClient<Channel>,
+    admin: &mut AdminServiceClient<Keyed>,
     vendor: &str,
     fault: Fault,
     lasting: Duration,
@@ -154,11 +141,11 @@ async fn strike(
 }
 
 /// Waits until the vendor serves again as it did before.
-async fn recovered(load: &Load, vendor: &str) -> bool {
+async fn recovered(load: &Load, vendor: &str, back_from: f64) -> bool {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
         sleep(Duration::from_millis(250)).await;
-        if load.share_of(vendor, Duration::from_secs(2)) > 0.95 {
+        if load.share_of(vendor, Duration::from_secs(2)) > back_from {
             return true;
         }
     }
