@@ -152,11 +152,7 @@ impl Inner {
             needed_tokens: need.tokens,
             rate_uses,
         };
-        let mut answer = self.calls.acquire(request.clone()).await;
-        if matches!(answer, Err(Refused::Away)) && self.calls.is_in_touch() {
-            // Another replica of the service may answer; if this one did grant, the same grant is told again.
-            answer = self.calls.acquire(request).await;
-        }
+        let answer = self.calls.acquire(request).await;
         let mut state = desk.lock();
         if matches!(answer, Err(Refused::Away)) {
             state.unanswered_until = Some(Instant::now() + TRY_EVERY);

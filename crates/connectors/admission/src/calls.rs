@@ -52,16 +52,23 @@ impl Calls {
         &self,
         request: v1::ResolveApiKeyRequest,
     ) -> Result<v1::ResolveApiKeyResponse, Refused> {
-        let mut client = self.client.clone();
-        self.call("ResolveApiKey", client.resolve_api_key(within(request))).await
+        let ask = || {
+            let (mut client, request) = (self.client.clone(), within(request.clone()));
+            async move { client.resolve_api_key(request).await }
+        };
+        self.call_any("ResolveApiKey", ask).await
     }
 
+    /// A replica that granted before it was lost does no harm: another one tells of the same grant again.
     pub(crate) async fn acquire(
         &self,
         request: v1::AcquireLeasesRequest,
     ) -> Result<v1::AcquireLeasesResponse, Refused> {
-        let mut client = self.client.clone();
-        self.call("AcquireLeases", client.acquire_leases(within(request))).await
+        let ask = || {
+            let (mut client, request) = (self.client.clone(), within(request.clone()));
+            async move { client.acquire_leases(request).await }
+        };
+        self.call_any("AcquireLeases", ask).await
     }
 
     pub(crate) async fn renew(
@@ -103,6 +110,22 @@ impl Calls {
     /// Whether it is away and was tried so lately that trying again would only cost time.
     pub(crate) fn is_not_worth_trying(&self) -> bool {
         self.lock().is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Calls once more where the service was there until now: the replica that was asked may just have gone, and another
+    /// one answer. Where changes are not heard either, nobody waits twice for that.
+    async fn call_any<T, F: Future<Output = Result<Response<T>, Status>>>(
+        &self,
+        method: &'static str,
+        ask: impl Fn() -> F,
+    ) -> Result<T, Refused> {
+        let (was_away, start) = (self.is_away(), Instant::now());
+        let answer = self.call(method, ask()).await;
+        let gone = !was_away && start.elapsed() < PATIENCE / 2;
+        if matches!(answer, Err(Refused::Away)) && (gone || self.is_in_touch()) {
+            return self.call(method, ask()).await;
+        }
+        answer
     }
 
     async fn call<T>(

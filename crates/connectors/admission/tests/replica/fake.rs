@@ -28,6 +28,8 @@ pub(crate) struct FakeBudgets {
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) away: bool,
+    /// So many calls come to nothing, as at a replica that has just gone while others are there.
+    pub(crate) lost: usize,
     /// What is behind the service is away for this tenant.
     pub(crate) stuck: String,
     /// How long a call takes.
@@ -132,6 +134,10 @@ impl FakeBudgets {
         tokio::time::sleep(latency).await;
         let mut world = self.world();
         *world.calls.entry(method).or_default() += 1;
+        if world.lost > 0 {
+            world.lost -= 1;
+            return Err(Status::unavailable("connection refused"));
+        }
         if world.away { Err(Status::unavailable("killed")) } else { Ok(()) }
     }
 }

@@ -62,6 +62,15 @@ async fn a_key_is_looked_up_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_key_is_looked_up_at_another_replica_of_the_service_when_one_has_just_gone() {
+    let fake = with_key();
+    let router = Running::new(&fake, "r1").await;
+    fake.world().lost = 1;
+    router.replica.authenticate(Some(KEY), peer()).await.expect("another one knows it");
+    assert_eq!(fake.calls("ResolveApiKey"), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_revoked_key_is_refused_as_soon_as_that_is_heard() {
     let fake = with_key();
     let router = Running::new(&fake, "r1").await;
