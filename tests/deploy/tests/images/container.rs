@@ -116,7 +116,7 @@ impl Container {
 
     /// Runs a command of the program to its end.
     pub(super) async fn run(&self, arguments: &[String]) -> Output {
-        timeout(PATIENCE, self.command(arguments).output()).await.expect("it ends").unwrap()
+        timeout(PATIENCE, self.command(arguments).output()).await.unwrap().unwrap()
     }
 
     /// Starts it and waits until it listens.
@@ -126,7 +126,7 @@ impl Container {
         command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let line = timeout(PATIENCE, lines.next_line()).await.expect("it listens in time").unwrap();
+        let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap();
         let said = || fs::read_to_string(&log).unwrap_or_default();
         let line = line.unwrap_or_else(|| panic!("it ended: {}", said()));
         let banner = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -146,19 +146,19 @@ pub(super) struct Running {
 impl Running {
     /// Runs a program of the image in it, as `docker exec` and health checks do.
     pub(super) async fn exec(&self, command: &[String]) -> Output {
-        let pid = self.child.id().expect("it runs").to_string();
+        let pid = self.child.id().unwrap().to_string();
         let mut enter = Command::new("nsenter");
         enter.args(["--target", &pid, "--mount", "--net", "--root", "--wd=/"]).args(command);
         enter.env_clear().envs(self.container.environment.iter().cloned()).kill_on_drop(true);
-        timeout(PATIENCE, enter.output()).await.expect("it ends").unwrap()
+        timeout(PATIENCE, enter.output()).await.unwrap().unwrap()
     }
 
     /// Tells it to stop, and waits until it has.
     pub(super) async fn stop(&mut self) -> io::Result<ExitStatus> {
-        let pid = self.child.id().and_then(|pid| i32::try_from(pid).ok()).expect("it runs").to_string();
+        let pid = self.child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap().to_string();
         let told = Command::new("kill").args(["-TERM", &pid]).status().await?;
         assert!(told.success());
-        timeout(PATIENCE, self.child.wait()).await.expect("it ends")
+        timeout(PATIENCE, self.child.wait()).await.unwrap()
     }
 
     /// What it has in its volume.

@@ -42,7 +42,7 @@ fn parse(text: &str) -> Vec<Instruction> {
 }
 
 fn instruction(line: &str) -> Instruction {
-    let (word, mut rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+    let (word, mut rest) = line.trim().split_once(' ').unwrap_or_else(|| (line.trim(), ""));
     let mut flags = Vec::new();
     while let Some(flag) = rest.trim_start().strip_prefix("--") {
         let (flag, after) = flag.split_once(' ').unwrap_or((flag, ""));

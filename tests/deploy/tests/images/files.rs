@@ -133,7 +133,7 @@ fn grafana_finds_its_dashboards_and_they_find_their_source() {
     let mounts = compose.service("grafana").binds();
     let provider = yaml("deploy/grafana/provisioning/dashboards/signalbox.yaml");
     let path = provider["providers"][0]["options"]["path"].as_str().unwrap();
-    let mount = mounts.iter().find(|mount| mount.target == path).expect("the dashboards are mounted there");
+    let mount = mounts.iter().find(|mount| mount.target == path).unwrap();
     let source = yaml("deploy/grafana/provisioning/datasources/prometheus.yaml")["datasources"][0].clone();
     let mut dashboards = 0;
     for file in fs::read_dir(&mount.source).unwrap().map(|entry| entry.unwrap().path()) {
@@ -178,7 +178,7 @@ fn grafana_and_prometheus_read_what_is_shipped() {
     let mounts = prometheus.binds();
     let command = prometheus.strings("command");
     let file = command.iter().find_map(|argument| argument.strip_prefix("--config.file=")).unwrap();
-    let inside = file.strip_prefix(&format!("{}/", mounts[0].target)).expect("the folder is mounted");
+    let inside = file.strip_prefix(&format!("{}/", mounts[0].target)).unwrap();
     assert!(mounts[0].source.join(inside).is_file());
     let rules = yaml("deploy/prometheus/prometheus.yaml")["rule_files"].clone();
     for rules in texts(&rules) {

@@ -24,8 +24,7 @@ fn without_passwords_it_does_not_start_and_says_which_are_missing() {
 #[test]
 fn the_line_in_the_example_makes_a_file_that_is_enough() {
     let example = read("deploy/compose.env.example");
-    let line =
-        example.lines().find_map(|line| line.strip_prefix("#   awk ")).expect("a line that makes the file");
+    let line = example.lines().find_map(|line| line.strip_prefix("#   awk ")).unwrap();
     let script = format!("awk {}", line.replace("> deploy/.env", ""));
     let output =
         Command::new("bash").args(["-euo", "pipefail", "-c", &script]).current_dir(workspace()).output();
@@ -173,9 +172,7 @@ fn health_checks_use_what_is_in_their_images() {
                 assert!(there.contains(&program.as_str()), "{}: {program}", service.name);
             }
             Some(other) => panic!("{}: {other:?}", service.name),
-            None => {
-                assert!(there.is_empty() || service.name == "migrate", "{} has no health check", service.name)
-            }
+            None => assert!(there.is_empty() || service.name == "migrate", "{} has none", service.name),
         }
     }
 }
@@ -189,9 +186,7 @@ fn whoever_is_waited_for_has_something_to_wait_for() {
             let other = compose.service(&other);
             match how["condition"].as_str().unwrap() {
                 "service_healthy" => assert!(other.health_check().is_some(), "{}", other.name),
-                "service_completed_successfully" => {
-                    assert_eq!(other.value["restart"], "no", "{}", other.name)
-                }
+                "service_completed_successfully" => assert_eq!(other.value["restart"], "no"),
                 condition => assert_eq!(condition, "service_started"),
             }
         }
@@ -223,7 +218,7 @@ fn what_must_survive_is_in_a_named_volume_of_its_own() {
     let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for service in compose.services() {
         for volume in service.volumes().filter(|volume| volume["type"] == "volume") {
-            users.entry(volume["source"].as_str().expect("a named volume")).or_default().push(service.name);
+            users.entry(volume["source"].as_str().unwrap()).or_default().push(service.name);
         }
     }
     assert!(users.values().all(|users| users.len() == 1), "one process uses a spool at a time: {users:?}");

@@ -3,13 +3,14 @@
 use signalbox_api::v1::{
     ReconcileLedgerRequest, ReconcileLedgerResponse, router_service_client::RouterServiceClient,
 };
+use signalbox_kit::{Clock as _, SystemClock};
 use signalbox_testkit::{
     Options, PostgresServer, Signalbox, ask::request, built, eventually, eventually_some,
 };
 use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 use tempfile::TempDir;
 use tokio::{
@@ -113,9 +114,9 @@ impl Desk {
 
     /// What ledger and usage store say to each other once so many requests are in one of them or in both.
     async fn compared(&self, requests: u64, differences: usize) -> ReconcileLedgerResponse {
-        let start = SystemTime::now() - Duration::from_secs(1800);
+        let start = SystemClock.now() - Duration::from_secs(1800);
         eventually_some("ledger and usage store are as they should be", || async {
-            let (start_time, end_time) = (Some(start.into()), Some(SystemTime::now().into()));
+            let (start_time, end_time) = (Some(start.into()), Some(SystemClock.now().into()));
             let request =
                 ReconcileLedgerRequest { start_time, end_time, ..ReconcileLedgerRequest::default() };
             let found = self.signalbox.budgets(ADMIN_KEY).reconcile_ledger(request).await.ok()?.into_inner();
