@@ -35,8 +35,6 @@ pub(super) struct Container {
     user: String,
     entrypoint: Vec<String>,
     environment: Vec<(String, String)>,
-    /// Whether it has a network of its own, with nobody else in it.
-    pub(super) alone: bool,
 }
 
 impl Container {
@@ -57,7 +55,6 @@ impl Container {
             user: last.one("USER").rest.clone(),
             entrypoint: last.one("ENTRYPOINT").list(),
             environment,
-            alone: false,
         };
         for path in OF_THE_BASE.into_iter().chain(DEVICES).filter(|path| Path::new(path).exists()) {
             let mode = match path {
@@ -106,8 +103,11 @@ impl Container {
         let (root, mounts) = (self.folder.path().join("root"), self.folder.path().join("mounts"));
         fs::write(&mounts, &self.mounts).unwrap();
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--uts"]).args(self.alone.then_some("--net"));
-        command.args(["sh", "-c", SCRIPT, "container"]).arg(root).arg(&self.user).arg(mounts);
+        command
+            .args(["--mount", "--uts", "sh", "-c", SCRIPT, "container"])
+            .arg(root)
+            .arg(&self.user)
+            .arg(mounts);
         command.args(&self.entrypoint).args(arguments);
         command.env_clear().envs(self.environment.iter().cloned()).current_dir("/").stdin(Stdio::null());
         command.kill_on_drop(true);

@@ -5,7 +5,6 @@ set -eu
 root=$1 user=$2 mounts=$3
 shift 3
 
-ip link set lo up 2>/dev/null || true
 mount -t tmpfs -o mode=755 root "$root"
 mkdir "$root/proc"
 mount -t proc proc "$root/proc"

@@ -7,6 +7,7 @@ use super::{
     dockerfile,
 };
 use signalbox_api::v1::{cache_effect::Outcome, router_service_client::RouterServiceClient};
+use signalbox_deploy::cluster::privately;
 use signalbox_testkit::{
     ClickHouseEngine, PostgresServer, RedisServer, ask::request, built, eventually, get, tool,
 };
@@ -25,19 +26,25 @@ use tonic::Request;
 
 const ADMIN_KEY: &str = "the-key-of-a-deployment-made-for-a-test";
 
-#[tokio::test]
-async fn the_image_alone_does_not_start_before_callers_are_authenticated() {
-    let mut container = Container::of_the_image();
-    container.alone = true;
+#[test]
+fn the_image_alone_does_not_start_before_callers_are_authenticated() {
+    alone("the_image_alone_does_not_start_before_callers_are_authenticated", refuses_to_start);
+}
+
+async fn refuses_to_start() {
+    let container = Container::of_the_image();
     let output = container.run(&dockerfile::last().one("CMD").list()).await;
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && said.contains("SIGNALBOX_ADMIN_KEY"), "{said}");
 }
 
-#[tokio::test]
-async fn the_image_alone_serves_is_healthy_and_writes_only_to_its_volume() {
+#[test]
+fn the_image_alone_serves_is_healthy_and_writes_only_to_its_volume() {
+    alone("the_image_alone_serves_is_healthy_and_writes_only_to_its_volume", serves_from_its_volume);
+}
+
+async fn serves_from_its_volume() {
     let mut container = Container::of_the_image();
-    container.alone = true;
     container.set("SIGNALBOX_ADMIN_KEY", ADMIN_KEY);
     let last = dockerfile::last();
     let mut running = container.serve(&last.one("CMD").list()).await;
@@ -60,15 +67,22 @@ async fn the_image_alone_serves_is_healthy_and_writes_only_to_its_volume() {
     assert!(running.stop().await.unwrap().success());
 }
 
+/// Runs a test on a network that nobody else is in, so that ports are free, and ends all it started.
+fn alone<F: Future<Output = ()>>(test: &str, body: impl FnOnce() -> F) {
+    privately(&format!("images::roles::{test}"), |_folder| async {
+        let lo = Command::new("ip").args(["link", "set", "lo", "up"]).status().await.unwrap();
+        assert!(lo.success());
+        body().await;
+    });
+}
+
 /// Every service on an address of its own, with the ports that it has in its container.
 struct Names(BTreeMap<String, Ipv4Addr>);
 
 impl Names {
     fn of(compose: &Compose) -> Self {
-        // All of 127.0.0.0/8 is this machine; the number of this process keeps tests that run beside each other apart.
-        let [_, _, high, low] = std::process::id().to_be_bytes();
-        let address =
-            |number: usize| Ipv4Addr::new(127, 64 | (high & 63), low, u8::try_from(number).unwrap() + 1);
+        // All of 127.0.0.0/8 is this machine.
+        let address = |number: usize| Ipv4Addr::new(127, 0, 1, u8::try_from(number).unwrap() + 1);
         let services = compose.services().enumerate();
         Self(services.map(|(number, service)| (service.name.to_owned(), address(number))).collect())
     }
@@ -196,8 +210,12 @@ async fn operator(server: SocketAddr, key: &str, command: &[&str]) -> Result<Str
     }
 }
 
-#[tokio::test]
-async fn what_compose_starts_serves_accounts_and_remembers() {
+#[test]
+fn what_compose_starts_serves_accounts_and_remembers() {
+    alone("what_compose_starts_serves_accounts_and_remembers", starts_what_compose_starts);
+}
+
+async fn starts_what_compose_starts() {
     let mut values = compose::values();
     values.insert("POSTGRES_PASSWORD".to_owned(), PostgresServer::PASSWORD.to_owned());
     values.insert("CLICKHOUSE_PASSWORD".to_owned(), ClickHouseEngine::PASSWORD.to_owned());
