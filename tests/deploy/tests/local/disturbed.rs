@@ -53,26 +53,10 @@ pub(super) async fn one_process_of_each_role_is_killed_and_every_request_has_its
 
 pub(super) async fn a_drill_passes(system: &System) {
     let load = Load::start(system, "drilled").await;
-    let router = system.stack.urls(Kind::Router).remove(0);
-    let drill = system
-        .signalbox(
-            &system.stack.secrets().admin_key,
-            &[
-                "drill",
-                "run",
-                "--server",
-                &router,
-                "--vendor",
-                "gemini",
-                "--status",
-                "500",
-                "--share",
-                "1",
-                "--duration",
-                "3s",
-            ],
-        )
-        .await;
+    let (router, vendor) = (system.stack.urls(Kind::Router).remove(0), load.busiest());
+    let whom = ["drill", "run", "--server", &router, "--vendor", &vendor];
+    let how = ["--status", "500", "--share", "1", "--duration", "3s"];
+    let drill = system.signalbox(&system.stack.secrets().admin_key, &[whom, how].concat()).await;
     assert!(drill.good, "{drill:?}");
     let seen = load.stop(system).await;
     assert!(seen.lost.is_empty(), "{:#?}", seen.lost);

@@ -2,7 +2,7 @@
 
 use super::{
     caller::Caller,
-    system::{Bearer, System, run},
+    system::{System, run},
 };
 use signalbox_api::v1::{
     CacheEffect, GenerateRequest, GetRequestRequest, InvokeModelRequest, Sampling, cache_effect,
@@ -10,7 +10,12 @@ use signalbox_api::v1::{
 };
 use signalbox_kit::{Hop, config::MtlsConfig, hop, tls::Mtls};
 use signalbox_local::{Kind, Part, Purpose, processes};
-use signalbox_testkit::{ask::request, eventually, eventually_some};
+use signalbox_testkit::{
+    Key,
+    ask::{Mode, request},
+    eventually, eventually_some,
+    refusal::Refusal,
+};
 use std::sync::Arc;
 use tokio::process::Command;
 use tonic::Code;
@@ -67,15 +72,14 @@ fn steady(id: &str, text: &str) -> GenerateRequest {
 pub(super) async fn all_that_may_become_of_a_request_has_its_row(system: &System) {
     let key = system.tenant("newsroom").await;
     let caller = Caller::of(system, &key);
-    let called = caller.call(&steady("called", "What is the news?")).await.unwrap();
-    assert_ne!(cache_outcome(called.route.and_then(|route| route.cache)), cache_effect::Outcome::ExactHit);
-    let streamed = caller.stream(&steady("streamed", "And the weather?")).await.unwrap();
-    assert!(streamed.usage.unwrap().output_tokens > 0);
+    let called = caller.ask(Mode::Unary, &steady("called", "What is the news?")).await.unwrap();
+    assert_ne!(cache_outcome(called.route.cache), cache_effect::Outcome::ExactHit);
+    let streamed = caller.ask(Mode::Stream, &steady("streamed", "And the weather?")).await.unwrap();
+    assert!(streamed.usage.output_tokens > 0);
     // It is kept once its caller has been answered.
     let hit = eventually_some("the same again comes from the cache", || async {
-        let answer = caller.call(&steady("hit", "What is the news?")).await.unwrap();
-        let route = answer.route.unwrap();
-        (cache_outcome(route.cache.clone()) == cache_effect::Outcome::ExactHit).then_some(route)
+        let answer = caller.ask(Mode::Unary, &steady("hit", "What is the news?")).await.unwrap();
+        (cache_outcome(answer.route.cache.clone()) == cache_effect::Outcome::ExactHit).then_some(answer.route)
     })
     .await;
     assert_eq!(hit.attempts, []);
@@ -85,9 +89,8 @@ pub(super) async fn all_that_may_become_of_a_request_has_its_row(system: &System
     // Named, so that no model stands in that costs nothing.
     let dear =
         GenerateRequest { model: "openai/gpt-6-luna".to_owned(), ..steady("refused", "What is the news?") };
-    let refused = Caller::of(system, &poor).call(&dear).await.unwrap_err();
-    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused:?}");
-    assert_eq!(reason(&refused), "BUDGET_EXHAUSTED");
+    let refused = Caller::of(system, &poor).ask(Mode::Unary, &dear).await.unwrap_err();
+    assert_eq!(Refusal::from(refused).reason, "BUDGET_EXHAUSTED");
 
     let mut usage = UsageServiceClient::new(system.way(
         Kind::Ingest,
@@ -118,17 +121,11 @@ fn cache_outcome(effect: Option<CacheEffect>) -> cache_effect::Outcome {
     effect.unwrap_or_default().outcome()
 }
 
-/// The reason in a status' details.
-fn reason(status: &tonic::Status) -> String {
-    use tonic_types::StatusExt as _;
-    status.get_details_error_info().map(|info| info.reason).unwrap_or_default()
-}
-
 /// An adapter spends money for whoever it serves, and so it serves routers and caches alone.
 pub(super) async fn only_who_may_call_an_adapter_can(system: &System) {
     let key = system.tenant("curious").await;
     let invoke = async |hop: Hop| {
-        let mut adapter = ProviderServiceClient::with_interceptor(hop, Bearer::of(&key));
+        let mut adapter = ProviderServiceClient::with_interceptor(hop, Key::new(&key));
         let status = adapter.invoke_model(InvokeModelRequest::default()).await.unwrap_err();
         (status.code(), status.message().to_owned())
     };

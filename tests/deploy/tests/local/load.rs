@@ -25,7 +25,7 @@ pub(super) struct Seen {
     /// With what each of them was told.
     pub(super) lost: BTreeMap<String, String>,
     /// Answers by vendor.
-    pub(super) by_vendor: BTreeMap<String, usize>,
+    by_vendor: BTreeMap<String, usize>,
 }
 
 /// A load under way.
@@ -53,6 +53,12 @@ impl Load {
 
     pub(super) fn answers(&self) -> usize {
         self.seen.lock().unwrap().answered.len()
+    }
+
+    /// The vendor that has given most answers.
+    pub(super) fn busiest(&self) -> String {
+        let seen = self.seen.lock().unwrap();
+        seen.by_vendor.iter().max_by_key(|(_, answers)| **answers).unwrap().0.clone()
     }
 
     pub(super) fn lost(&self) -> usize {
@@ -95,14 +101,11 @@ async fn ask_on(caller: Caller, name: String, seen: Arc<Mutex<Seen>>, stopped: A
         let id = format!("{name}-{number}");
         // Each with words of its own, so that none is answered from the cache.
         let asked = GenerateRequest { request_id: id.clone(), ..request("fast", &format!("Number {id}?")) };
-        let route = match mode {
-            Mode::Unary => caller.call(&asked).await.map(|answer| answer.route),
-            Mode::Stream => caller.stream(&asked).await.map(|done| done.route),
-        };
+        let answer = caller.ask(mode, &asked).await;
         let mut seen = seen.lock().unwrap();
-        match route {
-            Ok(route) => {
-                *seen.by_vendor.entry(route.unwrap_or_default().vendor).or_default() += 1;
+        match answer {
+            Ok(answer) => {
+                *seen.by_vendor.entry(answer.route.vendor).or_default() += 1;
                 seen.answered.insert(id);
             }
             Err(status) => {

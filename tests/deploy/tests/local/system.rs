@@ -7,7 +7,7 @@ use signalbox_api::v1::{
     budget_service_client::BudgetServiceClient,
 };
 use signalbox_local::{Folder, Kind, Part, Purpose, Stack, processes};
-use signalbox_testkit::{built, workspace};
+use signalbox_testkit::{Key, Keyed, built, workspace};
 use std::{
     net::TcpListener,
     path::{Path, PathBuf},
@@ -19,12 +19,7 @@ use tokio::{
     net::TcpStream,
     process::Command,
 };
-use tonic::{
-    Request, Status,
-    metadata::{Ascii, MetadataValue},
-    service::{Interceptor, interceptor::InterceptedService},
-    transport::{Channel, Endpoint},
-};
+use tonic::transport::Endpoint;
 
 /// What a program said.
 #[derive(Debug)]
@@ -47,26 +42,6 @@ pub(super) async fn run(mut command: Command) -> Said {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Said { good: output.status.success(), says: text(output.stdout), errors: text(output.stderr) }
 }
-
-/// Says on each call who makes it.
-#[derive(Debug, Clone)]
-pub(super) struct Bearer(MetadataValue<Ascii>);
-
-impl Bearer {
-    pub(super) fn of(key: &str) -> Self {
-        Self(format!("Bearer {key}").parse().unwrap())
-    }
-}
-
-impl Interceptor for Bearer {
-    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        request.metadata_mut().insert("authorization", self.0.clone());
-        Ok(request)
-    }
-}
-
-/// A connection on which each call says who makes it.
-pub(super) type Way = InterceptedService<Channel, Bearer>;
 
 /// The system. It is ended when dropped, come what may.
 pub(super) struct System {
@@ -99,10 +74,10 @@ impl System {
     }
 
     /// The way to a process, as whom the key belongs to.
-    pub(super) fn way(&self, kind: Kind, purpose: Purpose, key: &str) -> Way {
+    pub(super) fn way(&self, kind: Kind, purpose: Purpose, key: &str) -> Keyed {
         let address = self.stack.ports().address(Part { kind, number: 1 }, purpose);
         let channel = Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy();
-        InterceptedService::new(channel, Bearer::of(key))
+        Keyed::new(channel, Key::new(key))
     }
 
     /// Makes a tenant, as its operator does: its key.

@@ -96,6 +96,7 @@ async fn drill(wish: &Wish, field: &Field) -> Result<bool, Status> {
     sleep(WARM_UP).await;
     let vendor = field.vendor.map(str::to_owned).or_else(|| load.busiest());
     let vendor = vendor.ok_or_else(|| Status::unavailable("nobody has answered anything"))?;
+    let back_from = load.share_of(&vendor, WARM_UP) * field.back_from;
 
     let mut admin = AdminServiceClient::new(field.way.clone());
     let mut rows = Vec::new();
@@ -103,7 +104,7 @@ async fn drill(wish: &Wish, field: &Field) -> Result<bool, Status> {
     for fault in [Fault::Status(500), Fault::Status(429), Fault::Delay(ten_seconds)] {
         let ended = strike(&mut admin, &vendor, fault, wish.lasting).await?;
         let over_at = Instant::now();
-        let recovered = recovered(&load, &vendor, field.back_from).await.then(|| over_at.elapsed());
+        let recovered = recovered(&load, &vendor, back_from).await.then(|| over_at.elapsed());
         rows.push(Row { fault, verdict: ended.verdict.unwrap_or_default(), recovered });
     }
     let seen = load.stop().await;
@@ -145,7 +146,7 @@ async fn recovered(load: &Load, vendor: &str, back_from: f64) -> bool {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
         sleep(Duration::from_millis(250)).await;
-        if load.share_of(vendor, Duration::from_secs(2)) > back_from {
+        if load.share_of(vendor, Duration::from_secs(2)) >= back_from {
             return true;
         }
     }
