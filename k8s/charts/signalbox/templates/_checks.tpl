@@ -45,15 +45,15 @@
 {{/* Who is missing, or where nobody can reach it. */}}
 {{- define "signalbox.checkOwners" -}}
 {{- $owners := .plan.owners -}}
-{{- $config := .root.Values.config | default dict -}}
-{{- $cached := dig "cache" "enabled" true $config -}}
+{{- $cache := include "signalbox.section" (list .root "cache") | fromJson -}}
+{{- $cached := include "signalbox.caches" .root -}}
 {{- range list "router" "adapter" "ingest" "budget" "cache" -}}
   {{- if and (not (hasKey $owners .)) (or $cached (ne . "cache")) -}}
     {{- $hint := ternary ", or set config.cache.enabled to false" "" (eq . "cache") -}}
     {{- include "signalbox.refuse" (list $.plan (printf "deployments: none has the role %s; add it to the roles of one%s" . $hint)) -}}
   {{- end -}}
 {{- end -}}
-{{- $models := or (ne (dig "cache" "embedder" "builtin" $config) "builtin") (dig "cache" "verifier" "" $config) -}}
+{{- $models := or (ne (dig "embedder" "builtin" $cache) "builtin") $cache.verifier -}}
 {{- if and $cached $models $owners.cache $owners.adapter -}}
   {{- if and (ne $owners.cache $owners.adapter) (eq $owners.adapter (get $owners "router")) -}}
     {{- include "signalbox.refuse" (list .plan (printf "deployments.%s.roles: an adapter beside a router serves that router alone, and the cache needs one for config.cache.embedder and verifier; give the adapter a deployment of its own, or put the cache beside it" $owners.adapter)) -}}
@@ -73,7 +73,7 @@
   {{- if and .hpa.enabled (gt (int .hpa.minReplicas) (int .hpa.maxReplicas)) -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s.hpa.minReplicas: is more than maxReplicas" $key)) -}}
   {{- end -}}
-  {{- if and (not (dig "cache" "enabled" true ($.root.Values.config | default dict))) (eq (join "," .roles) "cache") -}}
+  {{- if and (not (include "signalbox.caches" $.root)) (eq (join "," .roles) "cache") -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s.enabled: set it to false, since config.cache.enabled switches off all that it would do" $key)) -}}
   {{- end -}}
 {{- end -}}

@@ -53,7 +53,7 @@
 {{- $vendors := .Values.networkPolicy.egress.vendors -}}
 {{- $ports := list -}}
 {{- if $vendors.https }}{{ $ports = append $ports 443 }}{{ end -}}
-{{- range $name, $vendor := (.Values.config | default dict).vendors -}}
+{{- range $name, $vendor := include "signalbox.section" (list . "vendors") | fromJson -}}
   {{- $url := ternary (dig "base_url" "" ($vendor | default dict)) "" (kindIs "map" $vendor) -}}
   {{- if and (kindIs "string" $url) $url -}}
     {{- $default := ternary 443 80 (hasPrefix "https:" $url) -}}
@@ -68,12 +68,12 @@
 {{/* Ports of what else a role reaches by the operator's configuration: the alerts' webhook, and moderation endpoints.
 (dict "root" $ "role" ROLE) */}}
 {{- define "signalbox.hookPorts" -}}
-{{- $config := .root.Values.config | default dict -}}
 {{- $urls := list -}}
 {{- if eq .role "ingest" -}}
-  {{- with dig "alerts" "webhook" "url" "" $config }}{{ $urls = append $urls . }}{{ end -}}
+  {{- $alerts := include "signalbox.section" (list .root "alerts") | fromJson -}}
+  {{- with ($alerts.webhook | default dict).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- else if eq .role "router" -}}
-  {{- range $name, $policy := $config.content_policies -}}
+  {{- range $name, $policy := include "signalbox.section" (list .root "content_policies") | fromJson -}}
     {{- with ($policy | default dict).moderation }}{{ $urls = append $urls (.url | default "https:") }}{{ end -}}
   {{- end -}}
 {{- end -}}

@@ -79,6 +79,17 @@ PLAN "from" ROLE "to" ROLE). An adapter beside a router serves that router alone
 {{- if and $from $to (ne $from $to) (not $reserved) }}true{{ end -}}
 {{- end -}}
 
+{{/* A section of the operator's configuration, as JSON: (list $ SECTION). It may be null. */}}
+{{- define "signalbox.section" -}}
+{{- $config := (first .).Values.config | default dict -}}
+{{- get $config (last .) | default dict | toJson -}}
+{{- end -}}
+
+{{/* Whether there is a cache at all: "true" or nothing. */}}
+{{- define "signalbox.caches" -}}
+{{- if dig "enabled" true (include "signalbox.section" (list . "cache") | fromJson) }}true{{ end -}}
+{{- end -}}
+
 {{- define "signalbox.peerPort" -}}
 {{ ternary 50052 50051 .Values.mtls.enabled }}
 {{- end -}}

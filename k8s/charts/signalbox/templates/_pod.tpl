@@ -7,9 +7,11 @@ capabilities: {drop: [ALL]}
 
 {{- define "signalbox.podSecurityContext" -}}
 runAsNonRoot: true
-runAsUser: {{ .Values.podSecurityContext.runAsUser }}
-runAsGroup: {{ .Values.podSecurityContext.runAsGroup }}
-fsGroup: {{ .Values.podSecurityContext.fsGroup }}
+{{- range $field := list "runAsUser" "runAsGroup" "fsGroup" }}
+{{- with get $.Values.podSecurityContext $field }}
+{{ $field }}: {{ . }}
+{{- end }}
+{{- end }}
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile: {type: RuntimeDefault}
 {{- end -}}
@@ -84,7 +86,6 @@ metadata:
   labels:
     {{- include "signalbox.selector" .root | nindent 4 }}
     app.kubernetes.io/component: {{ .name }}
-    app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
     {{- range $deployment.roles }}
     role.signalbox/{{ . }}: "true"
     {{- end }}

@@ -11,7 +11,7 @@
 {{- $values := .root.Values -}}
 {{- $random := "a Secret whose key holds at least 32 random characters (openssl rand -hex 32)" -}}
 {{- include "signalbox.requireSecret" (dict "plan" .plan "given" $values.adminKey "at" "adminKey" "why" (printf "for the roles to know each other, and to make the first API key: %s" $random)) -}}
-{{- if and $values.cache.redis.url (dig "cache" "enabled" true ($values.config | default dict)) -}}
+{{- if and $values.cache.redis.url (include "signalbox.caches" .root) -}}
   {{- include "signalbox.requireSecret" (dict "plan" .plan "given" $values.cacheSecret "at" "cacheSecret" "why" (printf "with cache.redis.url, since answers in Redis are encrypted: %s" $random)) -}}
 {{- end -}}
 {{- if and $values.postgresql.url (not $values.postgresql.withoutPassword) -}}

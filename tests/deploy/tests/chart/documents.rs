@@ -1,8 +1,9 @@
 //! What comes with the chart says what is so.
 
-use super::{golden::agree, manifests::Manifests, manifests::text, values_table};
+use super::{golden::agree, manifests::text, values_table};
 use signalbox_deploy::{
-    helm::{CHART, values_files},
+    documents,
+    helm::{CHART, Helm, values_files},
     read, yaml,
 };
 use signalbox_testkit::workspace;
@@ -83,21 +84,41 @@ fn rules_and_dashboards_are_those_of_the_deploy_folder() {
 
 #[test]
 fn rules_and_dashboards_reach_the_cluster_as_they_are() {
-    let manifests = Manifests::example("production");
-    let rules = manifests.of_kind("PrometheusRule").next().unwrap();
-    assert_eq!(rules["spec"], yaml("deploy/prometheus/alerts.yaml"));
+    let files = values_files(&format!("{CHART}/examples"));
+    let production = files.into_iter().find(|file| file.ends_with("production.yaml")).unwrap();
+    let objects = documents(&Helm::Four.template(&[&production], &[]).unwrap());
+    let rules = objects.iter().find(|object| object["kind"] == "PrometheusRule").unwrap();
+    assert!(rules["spec"] == yaml("deploy/prometheus/alerts.yaml"), "other rules are installed");
     let mut wanted = BTreeMap::new();
     dashboards(&workspace().join("deploy/grafana"), &mut wanted);
-    let shipped =
-        manifests.of_kind("ConfigMap").filter(|map| map["metadata"]["labels"]["grafana_dashboard"] == "1");
-    let mut count = 0;
-    for config in shipped {
+    for config in objects.iter().filter(|object| object["metadata"]["labels"]["grafana_dashboard"] == "1") {
+        let object = text(config, "/metadata/name");
+        let good = object.chars().all(|letter| letter.is_ascii_lowercase() || "-0123456789".contains(letter));
+        assert!(good && object.len() <= 63, "{object} cannot be a name");
         for (name, dashboard) in config["data"].as_object().unwrap() {
-            let ours: serde_json::Value = serde_json::from_str(dashboard.as_str().unwrap()).unwrap();
-            let theirs: serde_json::Value = serde_json::from_str(&wanted[name]).unwrap();
-            assert_eq!(ours, theirs, "{}", text(config, "/metadata/name"));
-            count += 1;
+            let same =
+                wanted.remove(name).is_some_and(|wanted| json(&wanted) == json(dashboard.as_str().unwrap()));
+            assert!(same, "{object} is not the dashboard {name}");
         }
     }
-    assert_eq!(count, wanted.len());
+    assert!(wanted.is_empty(), "{:?} are not installed", wanted.keys());
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Or they would fire for certificates that are as they should be.
+#[test]
+fn certificates_are_renewed_before_an_alert_speaks_of_them() {
+    let values = yaml(&format!("{CHART}/values.yaml"));
+    let hours = |name: &str| -> u64 {
+        let text = values["mtls"]["certManager"][name].as_str().unwrap().trim_end_matches('h');
+        text.parse().unwrap()
+    };
+    let rules = read("deploy/prometheus/alerts.yaml");
+    let (_, after) =
+        rules.split_once("signalbox_tls_certificate_expiry_timestamp_seconds) - time() < ").unwrap();
+    let days: u64 = after.split(' ').next().unwrap().parse().unwrap();
+    assert!(hours("duration") > hours("renewBefore") && hours("renewBefore") > (days + 1) * 24);
 }

@@ -22,8 +22,8 @@ fn sources(pod: &Pod<'_>) -> Vec<(&'static str, String, String)> {
         if let Some(source) = at.as_object() {
             let items = source.get("items").and_then(Value::as_array);
             let key = source.get("key").and_then(Value::as_str).unwrap_or_default();
-            let keys: Vec<&str> =
-                items.map_or(vec![key], |items| items.iter().map(|item| text(item, "/key")).collect());
+            let keys: Vec<&str> = items
+                .map_or_else(|| vec![key], |items| items.iter().map(|item| text(item, "/key")).collect());
             let name = source.get(name).and_then(Value::as_str).unwrap_or_default();
             found.extend(keys.into_iter().map(|key| (kind, name.to_owned(), key.to_owned())));
         }
