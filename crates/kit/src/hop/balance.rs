@@ -182,8 +182,11 @@ impl Shared {
         let in_reach: Vec<&Arc<Replica>> =
             replicas.iter().filter(|replica| !replica.reach.is_away()).collect();
         let pool = if in_reach.is_empty() { replicas.iter().collect() } else { in_reach };
-        let first = *pool.get(rand::random_range(0..pool.len().max(1)))?;
-        let second = pool.get(rand::random_range(0..pool.len())).copied().unwrap_or(first);
+        let drawn = rand::random_range(0..pool.len().max(1));
+        let first = *pool.get(drawn)?;
+        // Another one, where there is one.
+        let other = drawn + rand::random_range(1..pool.len().max(2));
+        let second = *pool.get(other % pool.len())?;
         let load = |replica: &Arc<Replica>| replica.in_flight.load(Ordering::Relaxed);
         Some(if load(second) < load(first) { second.clone() } else { first.clone() })
     }
