@@ -29,8 +29,9 @@ fn request(request: v1::GenerateRequest) {
         tenant_id: _,
         locale: _,
         required_capabilities: _,
-        // Counts as CacheContext.requested.
+        // Count as CacheContext's.
         model: _,
+        prompt_template: _,
         // Do not.
         metadata: _,
         end_user: _,

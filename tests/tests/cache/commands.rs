@@ -16,7 +16,11 @@ async fn command(world: &World, arguments: &str) -> (bool, String) {
 
 async fn operators_see_what_is_kept_and_why_and_are_rid_of_it(topology: Topology) {
     let world = World::start(topology, on()).await;
-    let asked = GenerateRequest { reference: "article-7".to_owned(), ..of("acme", "Why do cats purr?") };
+    let asked = GenerateRequest {
+        reference: "article-7".to_owned(),
+        prompt_template: "answer@1".to_owned(),
+        ..of("acme", "Why do cats purr?")
+    };
     answer(&world, Mode::Unary, asked.clone()).await;
     hit(&world, Mode::Unary, asked.clone()).await;
     let (ok, told) = command(&world, "stats|--tenant|acme").await;
@@ -28,6 +32,10 @@ async fn operators_see_what_is_kept_and_why_and_are_rid_of_it(topology: Topology
     };
     let (ok, told) = command(&world, &explain("List two rivers.", "Please list 2 rivers")).await;
     assert!(ok && told.starts_with("shared: the same but for"), "{told}");
+    let of_template =
+        format!("{}|--prompt-template|answer@1", explain("List two rivers.", "List two rivers."));
+    let (ok, told) = command(&world, &of_template).await;
+    assert!(ok && told.contains("both `answer@1`"), "{told}");
     let (ok, told) = command(&world, &explain("List two rivers.", "List three rivers.")).await;
     assert!(ok && told.starts_with("not shared"), "{told}");
     assert!(told.lines().any(|line| line.starts_with("number") && line.contains("NOT PASSED")), "{told}");

@@ -29,11 +29,12 @@ async fn whatever_else_is_asked_is_another_request(topology: Topology) {
     let asked = article("acme", "The river rose by two metres.");
     answer(&world, Mode::Unary, asked.clone()).await;
     hit(&world, Mode::Unary, asked.clone()).await;
-    let others: [(&str, GenerateRequest); 10] = [
+    let others: [(&str, GenerateRequest); 11] = [
         ("tenant", GenerateRequest { tenant_id: "acm".to_owned(), ..asked.clone() }),
         ("tenant", GenerateRequest { tenant_id: "acme ".to_owned(), ..asked.clone() }),
         ("task", GenerateRequest { task_type: "summary".to_owned(), model: String::new(), ..asked.clone() }),
         ("locale", GenerateRequest { locale: "it-IT".to_owned(), ..asked.clone() }),
+        ("template", GenerateRequest { prompt_template: "summary@2".to_owned(), ..asked.clone() }),
         ("content", article("acme", "The river rose by three metres.")),
         ("system", GenerateRequest { system: "Be brief.".to_owned(), ..asked.clone() }),
         (

@@ -53,6 +53,14 @@ async fn each_scope_takes_what_it_names_and_nothing_else(topology: Topology) {
             Scope::Reference("article-7".to_owned()),
             GenerateRequest { reference: "article-7".to_owned(), ..base("Of an article?") },
         ),
+        (
+            Scope::PromptTemplate("headline@3".to_owned()),
+            GenerateRequest { prompt_template: "headline@3".to_owned(), ..base("Of a version?") },
+        ),
+        (
+            Scope::PromptTemplate("teaser".to_owned()),
+            GenerateRequest { prompt_template: "teaser@1".to_owned(), ..base("Of a template?") },
+        ),
     ];
     for asked in named.iter().map(|(_, asked)| asked).chain([&kept, &others]) {
         answer(&world, Mode::Unary, asked.clone()).await;

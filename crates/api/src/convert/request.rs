@@ -61,6 +61,7 @@ fn read(wire: v1::GenerateRequest, violations: &mut Violations) -> GenerateReque
         scene: wire.scene,
         locale: wire.locale,
         reference: wire.reference,
+        prompt_template: wire.prompt_template,
         required_capabilities: capabilities(&wire.required_capabilities, violations),
         lane: enums::lane_from_proto(known_enum(wire.lane, "lane", violations)),
         timeout: timeout(wire.timeout, violations),
@@ -77,6 +78,7 @@ fn check_labels(wire: &v1::GenerateRequest, violations: &mut Violations) {
         ("scene", &wire.scene, 128),
         ("locale", &wire.locale, 35),
         ("reference", &wire.reference, 512),
+        ("prompt_template", &wire.prompt_template, 128),
         ("request_id", &wire.request_id, 128),
         ("end_user", &wire.end_user, 128),
     ];
@@ -187,6 +189,7 @@ pub fn generate_request_to_proto(request: GenerateRequest) -> v1::GenerateReques
         scene: request.scene,
         locale: request.locale,
         reference: request.reference,
+        prompt_template: request.prompt_template,
         required_capabilities: request
             .required_capabilities
             .iter()

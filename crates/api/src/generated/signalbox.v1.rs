@@ -1412,6 +1412,10 @@ pub struct GenerateRequest {
     /// The article or job this is for, so that its cost can be found later.
     #[prost(string, tag = "25")]
     pub reference: ::prost::alloc::string::String,
+    /// The prompt template that your application made this of, with its version as in `headline@3`. Requests of different
+    /// templates share no cached answer, and those of one, or of one version, can be invalidated. Up to 128 bytes.
+    #[prost(string, tag = "32")]
+    pub prompt_template: ::prost::alloc::string::String,
     /// What the model must be able to do beyond what the request shows. Up to 32.
     #[prost(enumeration = "Capability", repeated, tag = "26")]
     pub required_capabilities: ::prost::alloc::vec::Vec<i32>,
@@ -5909,6 +5913,9 @@ pub struct UsageEvent {
     /// GenerateRequest.reference.
     #[prost(string, tag = "10")]
     pub reference: ::prost::alloc::string::String,
+    /// GenerateRequest.prompt_template.
+    #[prost(string, tag = "34")]
+    pub prompt_template: ::prost::alloc::string::String,
     /// Now or later.
     #[prost(enumeration = "Lane", tag = "11")]
     pub lane: i32,
@@ -12113,7 +12120,8 @@ pub mod invalidate_response {
         /// Entries removed.
         #[prost(uint64, tag = "1")]
         pub entries: u64,
-        /// Ids of the encryption keys destroyed, without which copies and backups cannot be read.
+        /// Ids of the encryption keys destroyed, without which no copy of an entry can be read. One with `everything`; the key
+        /// is of all that the tenant has, so that none is destroyed otherwise.
         #[prost(string, repeated, tag = "2")]
         pub key_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         /// When the store was searched afterwards and nothing was left.

@@ -235,6 +235,8 @@ pub struct GenerateRequest {
     pub locale: String,
     /// The article or job this is for, for the audit trail; empty for none.
     pub reference: String,
+    /// The template its prompt was made of, with its version as in `headline@3`; empty for none.
+    pub prompt_template: String,
     /// What the model must be able to do, beyond what the prompt shows.
     pub required_capabilities: Capabilities,
     /// Now or later.

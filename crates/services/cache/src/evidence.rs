@@ -36,6 +36,9 @@ struct Stored {
     records: Vec<Recorded>,
     #[prost(fixed64, repeated, tag = "3")]
     reports: Vec<u64>,
+    /// Tells one write from another that says the same: both count.
+    #[prost(fixed64, tag = "4")]
+    nonce: u64,
 }
 
 /// What is known of an entry.
@@ -66,14 +69,14 @@ impl Evidence {
         let Some(stored) = bytes.and_then(|bytes| Stored::decode(bytes).ok()) else {
             return Self::none(basis, now);
         };
-        let Stored { pool, records, reports } = stored;
+        let Stored { pool, records, reports, nonce: _ } = stored;
         Self { pool: Pool::decode(&pool, basis, now), records, reports }
     }
 
     fn encode(&self) -> Vec<u8> {
         let Self { pool, records, reports } = self;
-        let stored = Stored { pool: pool.encode(), records: records.clone(), reports: reports.clone() };
-        stored.encode_to_vec()
+        let (records, reports, nonce) = (records.clone(), reports.clone(), rand::random());
+        Stored { pool: pool.encode(), records, reports, nonce }.encode_to_vec()
     }
 
     /// What is known of an entry. One whose record cannot be read is taken for wrong.

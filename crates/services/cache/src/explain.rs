@@ -72,12 +72,13 @@ impl Cache {
 
     fn given(&self, field: &'static str, request: Option<v1::GenerateRequest>) -> Result<Kind, Failure> {
         let request = request.ok_or_else(|| Failure::invalid(field, "is required"))?;
-        // What was asked for counts; which template and which rules, the router alone knows.
+        // What was asked for counts; which rules are in force, the router alone knows.
         let requested = match &*request.model {
             "" => format!("task:{}", request.task_type),
             model => model.to_owned(),
         };
-        let context = v1::CacheContext { requested, ..Default::default() };
+        let prompt_template = request.prompt_template.clone();
+        let context = v1::CacheContext { requested, prompt_template, ..Default::default() };
         self.read(Some(request), Some(context)).map_err(|mut failure| {
             for violation in &mut failure.violations {
                 violation.field = violation.field.replacen("request", field, 1);

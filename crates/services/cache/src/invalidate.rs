@@ -29,9 +29,12 @@ impl Cache {
         }
         let removed = self.end(&tenant, target).await.map_err(away)?;
         let store = &*self.dependencies.store;
-        let key = match request.erase {
-            true => tenant.destroy_data_key(store).await.map_err(away)?,
-            false => None,
+        // The key is one for all of the tenant's: with it, everything else would be lost, too.
+        let key = match target {
+            Target::Scope(Scope::Tenant) if request.erase => {
+                tenant.destroy_data_key(store).await.map_err(away)?
+            }
+            _ => None,
         };
         // Other processes rely on what they heard until then, on epochs and on the key.
         let over = Instant::now() + self.dependencies.options.epoch_ttl;
@@ -62,8 +65,7 @@ impl Cache {
         }
     }
 
-    /// Destroys what is left, now that no process makes more of it. The key that is gone is all of the tenant's, so its
-    /// other entries are lost with it: they are misses from now on.
+    /// Destroys what is left, now that no process makes more of it.
     async fn erase(
         &self,
         tenant: &Tenant,

@@ -22,6 +22,9 @@ use signalbox_types::Failure;
 use std::sync::Arc;
 use tokio::{sync::oneshot, time::timeout};
 
+/// Why an answer is not kept that something was invalidated of meanwhile.
+const INVALIDATED: &str = "invalidated";
+
 /// Everything that keeping an answer takes.
 #[derive(Debug)]
 struct Keeping {
@@ -44,6 +47,8 @@ enum NotKept {
     NoKey(#[from] NoKey),
     #[error(transparent)]
     NotSealed(#[from] seal::NotSealed),
+    #[error("something of it was invalidated")]
+    Invalidated,
 }
 
 impl Cache {
@@ -135,13 +140,12 @@ impl Cache {
 
     /// Nobody may have the answer: the next in line makes one of its own.
     async fn invalidated(&self, question: &Question, token: Option<Token>) -> v1::StoreResponse {
-        const REASON: &str = "invalidated";
         if let Some(token) = token.filter(|token| !token.owner.is_empty()) {
             self.release((question.tenant.digest(), token.key()), &token.owner).await;
         }
-        metrics::kept(REASON);
+        metrics::kept(INVALIDATED);
         let attempts = question.tenant.take_owed();
-        v1::StoreResponse { refused_reason: REASON.to_owned(), attempts, ..Default::default() }
+        v1::StoreResponse { refused_reason: INVALIDATED.to_owned(), attempts, ..Default::default() }
     }
 
     /// The token, if the answer is to the very request that was looked up. An answer of a lower tier than was asked for is
@@ -165,6 +169,7 @@ impl Cache {
         let job = async move {
             let result = match timeout(budget, cache.put(keeping)).await {
                 Ok(Ok(())) => Ok(()),
+                Ok(Err(NotKept::Invalidated)) => Err(INVALIDATED),
                 Ok(Err(why)) => {
                     tracing::debug!(%why, "an answer was not kept");
                     Err("store")
@@ -186,6 +191,11 @@ impl Cache {
         let tenant = &question.tenant;
         let by_meaning = question.allowed.semantic != Semantic::Off;
         let vector = if by_meaning { self.vectors.known(tenant, &question.instruction) } else { None };
+        if self.is_outdated(question, epochs.as_ref()).await {
+            // While it waited for its turn; what is being erased must not come after the last look for it.
+            self.release((tenant.digest(), question.keys.exact), owner).await;
+            return Err(NotKept::Invalidated);
+        }
         let mut entry = self.entry(question, answer, epochs.clone()).await?;
         entry.vector = vector.map(|vector| vector.to_vec());
         let put = self.write(question, &entry).await;

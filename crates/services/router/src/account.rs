@@ -87,6 +87,7 @@ impl Account {
             task_type: request.task_type.clone(),
             locale: request.locale.clone(),
             reference: request.reference.clone(),
+            prompt_template: request.prompt_template.clone(),
             lane: convert::lane_to_proto(request.lane).into(),
             requested_model: requested(&request.model),
             ..Default::default()

@@ -14,6 +14,9 @@ pub(super) struct AskArgs {
     /// Kind of work, as in `headline`; its models and defaults then apply
     #[arg(long, value_name = "NAME")]
     task_type: Option<String>,
+    /// The template that the prompt was made of, as in `headline@3`
+    #[arg(long, value_name = "NAME")]
+    prompt_template: Option<String>,
     /// Standing instructions
     #[arg(long, value_name = "TEXT")]
     system: Option<String>,
@@ -42,6 +45,7 @@ impl AskArgs {
             model: self.model.unwrap_or_default(),
             task_type: self.task_type.unwrap_or_default(),
             tenant_id: self.tenant.unwrap_or_default(),
+            prompt_template: self.prompt_template.unwrap_or_default(),
             max_output_tokens: self.max_output_tokens,
             sampling: self.temperature.map(|temperature| v1::Sampling {
                 temperature: Some(temperature),

@@ -20,8 +20,9 @@ pub(super) fn write(
         task_type,
         locale,
         required_capabilities,
-        // Counts as `requested`.
+        // Count as the context's.
         model: _,
+        prompt_template: _,
         // Who asks, when, and for what: no part of the answer.
         request_id: _,
         scene: _,

@@ -12,6 +12,7 @@ pub(super) fn differences(stored: &Asked, asked: &Asked, checks: &mut Checks) {
     named(checks, "task_type", &one.task_type, &other.task_type);
     named(checks, "locale", &one.locale, &other.locale);
     named(checks, "requested", &stored.context.requested, &asked.context.requested);
+    named(checks, "prompt_template", &one.prompt_template, &other.prompt_template);
     let (a, b) = (&one.prompt, &other.prompt);
     same(checks, "system", a.system == b.system);
     same(checks, "content", content(one) == content(other));

@@ -178,12 +178,12 @@ impl World {
 pub(super) fn context(request: &GenerateRequest) -> CacheContext {
     CacheContext {
         requested: "alias:fast".into(),
-        prompt_template: request.scene.clone(),
+        prompt_template: request.prompt_template.clone(),
         policy_version: "1".into(),
     }
 }
 
-/// A request of `acme` in English, of the task `classify`; its scene stands for its prompt template.
+/// A request of `acme` in English, of the task `classify`.
 pub(super) fn request(instruction: &str, content: &str) -> GenerateRequest {
     GenerateRequest {
         request_id: format!("{instruction}|{content}"),

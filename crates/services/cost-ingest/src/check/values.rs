@@ -69,6 +69,7 @@ fn names(event: &UsageEvent) -> Checked {
         ("task_type", &event.task_type),
         ("locale", &event.locale),
         ("reference", &event.reference),
+        ("prompt_template", &event.prompt_template),
         ("requested_model", &event.requested_model),
         ("vendor", &event.vendor),
         ("model", &event.model),

@@ -12,6 +12,7 @@ const GATE: &str = "1";
 #[derive(Debug)]
 pub(super) struct Asked {
     context: v1::CacheContext,
+    prompt_template: String,
     /// The content policy in force.
     content: u64,
     /// The models that were asked for, with their tiers.
@@ -22,10 +23,11 @@ impl Asked {
     pub(super) fn of(catalog: &Catalog, admitted: &Admitted, targets: Targets<'_>) -> Self {
         let content = catalog.content_policy(&admitted.request.tenant_id).map_or(0, |policy| policy.version);
         let all = targets.preferred.iter().chain(targets.secondary);
-        let context = context(requested(admitted), content, all);
+        let prompt_template = admitted.request.prompt_template.clone();
+        let context = context(requested(admitted), &prompt_template, content, all);
         let tier = |model: &ModelRef| catalog.model(model).and_then(|known| known.tier);
         let preferred = targets.preferred.iter().map(|model| (model.clone(), tier(model))).collect();
-        Self { context, content, preferred }
+        Self { context, prompt_template, content, preferred }
     }
 
     pub(super) fn context(&self) -> &v1::CacheContext {
@@ -44,7 +46,7 @@ impl Asked {
 
     /// As if the model itself had been asked for.
     pub(super) fn just(&self, model: &ModelRef) -> v1::CacheContext {
-        context(format!("model:{model}"), self.content, [model])
+        context(format!("model:{model}"), &self.prompt_template, self.content, [model])
     }
 }
 
@@ -52,13 +54,14 @@ impl Asked {
 /// replica and whoever is told of it.
 fn context<'m>(
     requested: String,
+    prompt_template: &str,
     content: u64,
     targets: impl IntoIterator<Item = &'m ModelRef>,
 ) -> v1::CacheContext {
     let names: Vec<String> = targets.into_iter().map(ToString::to_string).collect();
     let models = fingerprint(names.iter().map(|name| name.as_bytes()));
     let policy_version = format!("{GATE}.{content:x}.{models:x}");
-    v1::CacheContext { requested, policy_version, ..Default::default() }
+    v1::CacheContext { requested, prompt_template: prompt_template.to_owned(), policy_version }
 }
 
 /// Whether one tier is below another. What has none is below what has one.
@@ -87,7 +90,8 @@ mod tests {
     #[test]
     fn a_name_that_leads_elsewhere_has_another_version() {
         let model = |name: &str| name.parse::<ModelRef>().unwrap();
-        let version = |content, models: &[ModelRef]| context(String::new(), content, models).policy_version;
+        let version =
+            |content, models: &[ModelRef]| context(String::new(), "", content, models).policy_version;
         let (one, two) = (model("openai/one"), model("openai/two"));
         let both = [one.clone(), two.clone()];
         assert_eq!(version(1, &both), version(1, &both));
