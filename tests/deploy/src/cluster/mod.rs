@@ -26,7 +26,9 @@ mod private;
 mod probe;
 mod registry;
 mod release;
+mod services;
 mod spec;
+mod start;
 mod volumes;
 
 pub use image::Image;

@@ -230,3 +230,55 @@ fn optional<T: DeserializeOwned>(document: &Value, pointer: &str) -> Option<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn hook(name: &str, hooks: &str, weight: &str) -> Value {
+        let annotations = json!({"helm.sh/hook": hooks, "helm.sh/hook-weight": weight});
+        json!({"kind": "ConfigMap", "metadata": {"name": name, "annotations": annotations}, "data": {}})
+    }
+
+    fn brought(documents: &[Value], upgrade: bool) -> Vec<String> {
+        let steps = Objects::by_step(documents, upgrade).into_values();
+        steps.flat_map(|objects| objects.config_maps.into_keys()).collect()
+    }
+
+    #[test]
+    fn hooks_come_by_weight_around_the_rest_and_only_at_their_time() {
+        let documents = [
+            hook("afterwards", "post-install,post-upgrade", "0"),
+            hook("heavy", "pre-install,pre-upgrade", "5"),
+            hook("light", "pre-install", "-5"),
+            hook("test", "test", "0"),
+            json!({"kind": "ConfigMap", "metadata": {"name": "main"}, "data": {}}),
+        ];
+        assert_eq!(brought(&documents, false), ["light", "heavy", "main", "afterwards"]);
+        assert_eq!(brought(&documents, true), ["heavy", "main", "afterwards"]);
+    }
+
+    #[test]
+    fn pods_are_as_many_as_their_autoscaler_wants_at_least() {
+        let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}});
+        let deployment = json!({"kind": "Deployment", "metadata": {"name": "router"}, "spec": {
+            "selector": {"matchLabels": {"a": "b"}}, "template": template}});
+        let scaler = json!({"kind": "HorizontalPodAutoscaler", "metadata": {"name": "scaler"}, "spec": {
+            "scaleTargetRef": {"name": "router"}, "minReplicas": 3}});
+        let replicas = |documents: &[Value]| {
+            let objects = Objects::by_step(documents, false).remove(&Step::Main).unwrap();
+            objects.workloads[0].replicas
+        };
+        assert_eq!(replicas(&[deployment.clone(), scaler]), 3);
+        assert_eq!(replicas(&[deployment]), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "unknown field `hostNetwork`")]
+    fn what_is_not_known_here_is_refused() {
+        let template = json!({"metadata": {"labels": {}}, "spec": {"containers": [], "hostNetwork": true}});
+        let job = json!({"kind": "Job", "metadata": {"name": "job"}, "spec": {"template": template}});
+        Objects::by_step(&[job], false);
+    }
+}

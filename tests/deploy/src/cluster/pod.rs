@@ -28,6 +28,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub struct Pod {
     pub(super) workload: String,
+    /// Which of the workload's pods, where they are told apart.
+    pub(super) number: usize,
     pub(super) container: Arc<Container>,
     pub(super) places: Places,
     network: PodNetwork,
@@ -53,7 +55,7 @@ impl Restarts {
 
 impl Pod {
     pub(super) fn start(
-        workload: &str,
+        (workload, number): (&str, usize),
         container: Container,
         places: Places,
         network: PodNetwork,
@@ -73,7 +75,7 @@ impl Pod {
         };
         let task = tokio::spawn(life.run(stopped));
         let (workload, registry) = (workload.to_owned(), registry.clone());
-        Self { workload, container, places, network, registry, restarts, stop, task }
+        Self { workload, number, container, places, network, registry, restarts, stop, task }
     }
 
     /// Its name.

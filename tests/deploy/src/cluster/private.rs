@@ -14,15 +14,18 @@ const FOLDER: &str = "SIGNALBOX_CLUSTER_FOLDER";
 const VERDICT: &str = "verdict";
 
 /// Runs a test's body in namespaces of its own for mounts, the network and processes, with a folder that is empty:
-/// nothing it does there touches the machine's own network, and the system ends all of it with the body. The test
-/// named `test` runs itself again for that.
+/// nothing it does there touches the machine's own network, and the system ends all of it with the body. The test runs
+/// itself again for that, so it must be called from the test's own thread.
 ///
 /// # Panics
 /// The body did, the machine permits no namespaces, or something was left.
-pub fn privately<F: Future<Output = ()>>(test: &str, body: impl FnOnce(PathBuf) -> F) {
+pub fn privately<F: Future<Output = ()>>(body: impl FnOnce(PathBuf) -> F) {
     match std::env::var_os(FOLDER) {
         Some(folder) => inside(PathBuf::from(folder), body),
-        None => outside(test),
+        None => match std::thread::current().name() {
+            Some(test) => outside(test),
+            None => panic!("a thread without a name is no test's"),
+        },
     }
 }
 

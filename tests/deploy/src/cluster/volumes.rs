@@ -154,3 +154,21 @@ fn owned_folder(folder: &Path, mode: u32, group: Option<u32>) -> io::Result<()> 
     chown(folder, None, group)?;
     fs::set_permissions(folder, Permissions::from_mode(mode))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_content_is_seen_at_the_same_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |text: &str| Files::from([("keys/tls.key".to_owned(), (text.as_bytes().to_vec(), 0o400))]);
+        let seen = || fs::read_to_string(folder.path().join("keys/tls.key")).unwrap();
+        project(folder.path(), &file("old"), None).unwrap();
+        assert_eq!(seen(), "old");
+        project(folder.path(), &file("new"), None).unwrap();
+        assert_eq!(seen(), "new");
+        let mode = fs::metadata(folder.path().join("keys/tls.key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o400);
+    }
+}

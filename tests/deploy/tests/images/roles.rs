@@ -28,7 +28,7 @@ const ADMIN_KEY: &str = "the-key-of-a-deployment-made-for-a-test";
 
 #[test]
 fn the_image_alone_does_not_start_before_callers_are_authenticated() {
-    alone("the_image_alone_does_not_start_before_callers_are_authenticated", refuses_to_start);
+    alone(refuses_to_start);
 }
 
 async fn refuses_to_start() {
@@ -40,7 +40,7 @@ async fn refuses_to_start() {
 
 #[test]
 fn the_image_alone_serves_is_healthy_and_writes_only_to_its_volume() {
-    alone("the_image_alone_serves_is_healthy_and_writes_only_to_its_volume", serves_from_its_volume);
+    alone(serves_from_its_volume);
 }
 
 async fn serves_from_its_volume() {
@@ -68,8 +68,8 @@ async fn serves_from_its_volume() {
 }
 
 /// Runs a test on a network that nobody else is in, so that ports are free, and ends all it started.
-fn alone<F: Future<Output = ()>>(test: &str, body: impl FnOnce() -> F) {
-    privately(&format!("images::roles::{test}"), |_folder| async {
+fn alone<F: Future<Output = ()>>(body: impl FnOnce() -> F) {
+    privately(|_folder| async {
         let lo = Command::new("ip").args(["link", "set", "lo", "up"]).status().await.unwrap();
         assert!(lo.success());
         body().await;
@@ -212,7 +212,7 @@ async fn operator(server: SocketAddr, key: &str, command: &[&str]) -> Result<Str
 
 #[test]
 fn what_compose_starts_serves_accounts_and_remembers() {
-    alone("what_compose_starts_serves_accounts_and_remembers", starts_what_compose_starts);
+    alone(starts_what_compose_starts);
 }
 
 async fn starts_what_compose_starts() {

@@ -11,7 +11,7 @@ use signalbox_deploy::{
     documents,
     helm::Helm,
 };
-use signalbox_testkit::{Key, Keyed, Vendorsim, eventually, get};
+use signalbox_testkit::{Key, Keyed, Vendorsim, eventually, get, metrics::Metrics};
 use std::path::{Path, PathBuf};
 use tonic::{
     service::interceptor::InterceptedService,
@@ -20,6 +20,7 @@ use tonic::{
 
 const ADMIN_KEY: &str = "the-key-that-all-roles-of-this-fleet-share";
 const CACHE_SECRET: &str = "the-secret-that-cached-answers-are-encrypted-with";
+const ROLES: [&str; 5] = ["router", "adapter", "ingest", "budget", "cache"];
 const TENANT: &str = "sports";
 /// In the year 2020.
 const LONG_AGO: i64 = 1_577_836_800;
@@ -41,16 +42,37 @@ impl Release {
         Self { cluster, load: Load::default(), _vendors: vendors }
     }
 
-    /// Gives each role a certificate of one authority.
-    pub(super) fn certify(&mut self, authority: &Authority) {
-        for role in ["router", "adapter", "ingest", "budget", "cache"] {
-            let pair = authority.issue(&[role]);
+    /// Gives each role a certificate of the first authority, and lets it trust all of them.
+    pub(super) fn certify(&mut self, authorities: &[&Authority]) {
+        let trusted: String = authorities.iter().map(|authority| authority.ca_pem()).collect();
+        for role in ROLES {
+            let pair = authorities[0].issue(&[role]);
             let files = [
-                ("tls.crt", &*pair.certificate_pem),
-                ("tls.key", &*pair.key_pem),
-                ("ca.crt", &*authority.ca_pem()),
+                ("tls.crt", pair.certificate_pem.as_str()),
+                ("tls.key", pair.key_pem.as_str()),
+                ("ca.crt", trusted.as_str()),
             ];
             self.cluster.secret(&format!("mtls-{role}"), &files);
+        }
+    }
+
+    /// Puts another authority in the place of one while calls go on, none of which fails. Pods that come later trust the
+    /// new one alone.
+    pub(super) async fn change_authority(&mut self, old: &Authority, new: &Authority, key: &str) {
+        for (round, trusted) in (1..).zip([&[old, new][..], &[new, old], &[new]]) {
+            self.certify(trusted);
+            let taken_over = async {
+                for pod in self.cluster.pods() {
+                    let address = pod.port("metrics").expect("a port for metrics");
+                    eventually("certificates are taken over", || async {
+                        let text = get(address, "/metrics").await.map(|(_, text)| text).unwrap_or_default();
+                        let labels = [("use", "mtls"), ("result", "ok")];
+                        Metrics::new(text).sum("signalbox_tls_reloads_total", &labels) >= f64::from(round)
+                    })
+                    .await;
+                }
+            };
+            self.load.during([way("signalbox", key), way("signalbox", key)], taken_over).await;
         }
     }
 
