@@ -2,6 +2,7 @@
 
 use super::manifests::{Faults, Manifests, Pod, list, text};
 use serde_json::{Value, json};
+use signalbox_deploy::{helm::CHART, read, yaml};
 
 /// Volumes that the restricted profile has.
 const VOLUMES: [&str; 3] = ["configMap", "emptyDir", "secret"];
@@ -98,4 +99,17 @@ fn no_secret_is_rendered_ever() {
             assert!(!shown, "{}: {}", manifests.name, config["metadata"]["name"]);
         }
     }
+}
+
+/// Or a pod is gone before those who look names up know of the one in its place: common clusters' DNS keeps answers for 30
+/// seconds, and a hop between roles asks every 5.
+#[test]
+fn a_pod_serves_on_until_everybody_has_looked_its_name_up_again() {
+    let values = yaml(&format!("{CHART}/values.yaml"));
+    assert!(values["shutdown"]["preStopSeconds"].as_u64().unwrap() >= 30 + 5);
+    let hop = read("crates/kit/src/hop/balance.rs");
+    assert!(
+        hop.contains("const RESOLVE_EVERY: Duration = Duration::from_secs(5);"),
+        "then it takes another time"
+    );
 }
