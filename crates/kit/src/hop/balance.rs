@@ -33,6 +33,8 @@ use tower::{Service, ServiceExt, service_fn};
 
 /// How often host names are looked up again.
 const RESOLVE_EVERY: Duration = Duration::from_secs(5);
+/// And while nobody is known, as when all roles of a deployment start together.
+const RESOLVE_SOON: Duration = Duration::from_millis(500);
 /// How long a connection may take.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a connection may be silent before the peer is asked for a sign of life.
@@ -151,8 +153,9 @@ async fn keep_resolved(shared: std::sync::Weak<Shared>) {
         if !found.is_empty() {
             strong.adopt(found);
         }
+        let nobody = strong.replicas.load().is_empty();
         drop(strong);
-        tokio::time::sleep(RESOLVE_EVERY).await;
+        tokio::time::sleep(if nobody { RESOLVE_SOON } else { RESOLVE_EVERY }).await;
     }
 }
 

@@ -21,9 +21,9 @@ async fn found(folder: PathBuf) {
     cluster.install(&documents(MANIFESTS)).await;
     cluster.all_ready().await;
     assert_eq!(cluster.look_up("adapter").len(), 2, "a headless service is all of its pods");
-    let mut client = Client::connect("http://router:80").await.expect("the service leads to the router");
+    let mut client = Client::connect("http://router:80").await.unwrap();
     let answer = ask::ask(&mut client, ask::Mode::Unary, ask::request("fast", "hello")).await;
-    let refused = answer.expect_err("callers are authenticated where the key is in the environment");
+    let refused = answer.unwrap_err();
     assert_eq!(refused.code(), tonic::Code::Unauthenticated);
     cluster.replace_one_of_each().await;
     let restarts: Vec<_> = cluster.pods().iter().flat_map(|pod| pod.restarts()).collect();
@@ -34,7 +34,7 @@ async fn found(folder: PathBuf) {
 /// A shell, which tells what it sees.
 fn shell() -> Image {
     let path = "/bin/sh".to_owned();
-    let program = std::fs::canonicalize(&path).expect("a shell");
+    let program = std::fs::canonicalize(&path).unwrap();
     Image { program, entrypoint: vec![path.clone()], path, arguments: Vec::new(), ..Image::signalbox() }
 }
 

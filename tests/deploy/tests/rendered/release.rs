@@ -63,7 +63,7 @@ impl Release {
             self.certify(trusted);
             let taken_over = async {
                 for pod in self.cluster.pods() {
-                    let address = pod.port("metrics").expect("a port for metrics");
+                    let address = pod.port("metrics").unwrap();
                     eventually("certificates are taken over", || async {
                         let text = get(address, "/metrics").await.map(|(_, text)| text).unwrap_or_default();
                         let labels = [("use", "mtls"), ("result", "ok")];
@@ -107,7 +107,7 @@ impl Release {
         let found = self.cluster.look_up("signalbox-metrics");
         assert_eq!(found.len(), self.cluster.pods().len(), "{found:?}");
         for pod in self.cluster.pods() {
-            let address = pod.port("metrics").expect("a port for metrics");
+            let address = pod.port("metrics").unwrap();
             let (status, text) = get(address, "/metrics").await.unwrap();
             assert_eq!(status, 200, "{text}");
             assert!(text.contains("\nsignalbox_"), "{} says: {text}", pod.name());
@@ -117,7 +117,7 @@ impl Release {
     /// Replaces a pod of each Deployment while calls go on, none of which fails.
     pub(super) async fn replace_under_load(&mut self, key: &str) {
         let ways = [way("signalbox", key), way("signalbox", key)];
-        self.load.during(ways, self.cluster.replace_one_of_each()).await;
+        self.load.during(ways, Box::pin(self.cluster.replace_one_of_each())).await;
     }
 
     /// Every call is accounted for, once.
@@ -150,7 +150,7 @@ async fn accounted() -> u64 {
 
 /// A connection to a service by its name, on which each call carries a key.
 fn way(service: &str, key: &str) -> Keyed {
-    let endpoint = Endpoint::from_shared(format!("http://{service}:50051")).expect("an address");
+    let endpoint = Endpoint::from_shared(format!("http://{service}:50051")).unwrap();
     let channel: Channel = endpoint.connect_lazy();
     InterceptedService::new(channel, Key::new(key))
 }
