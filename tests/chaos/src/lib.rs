@@ -25,6 +25,7 @@ mod stall;
 mod strikes;
 mod tables;
 mod told;
+pub mod up;
 
 pub use budget::{BudgetReport, BudgetVictim, BudgetWish, budget_table, run_budget};
 pub use field::{Mode, Wish};

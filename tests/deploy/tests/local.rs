@@ -1,10 +1,8 @@
 //! The whole system on one machine, as `make up` starts it: with the very program, on free ports, in a temporary
 //! folder. It is started once and told as one story, since starting it is most of the cost.
 
-mod caller;
 mod disturbed;
 mod first_steps;
-mod load;
 mod system;
 
 use signalbox_testkit::eventually;
@@ -22,6 +20,7 @@ async fn the_whole_system_comes_up_serves_through_all_that_may_happen_and_leaves
     disturbed::certificates_are_replaced_and_nobody_notices(&system).await;
     disturbed::one_process_of_each_role_is_killed_and_every_request_has_its_row(&system).await;
     disturbed::a_drill_passes(&system).await;
+    disturbed::a_process_that_does_not_start_is_told_with_the_end_of_its_log(&system).await;
     system.down().await;
 }
 

@@ -1,7 +1,7 @@
 //! Ending everything.
 
-use crate::{Folder, Kind, Part, Stack, folder, process};
-use process::Ours;
+use crate::{Folder, Kind, Part, Stack, engines::postgres, folder, process};
+use process::{GONE_WITHIN, Ours, gone};
 use rustix::process::Signal;
 use std::{fs, time::Duration};
 use tokio::time::{Instant, sleep};
@@ -10,8 +10,6 @@ use tokio::time::{Instant, sleep};
 const ROLE_ENDS_WITHIN: Duration = Duration::from_secs(40);
 /// How long an engine may take.
 const ENGINE_ENDS_WITHIN: Duration = Duration::from_secs(10);
-/// How long one may take that was killed.
-const GONE_WITHIN: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Ends all processes, in the order in which they call each other, and removes the folder. Says whether there was
@@ -72,18 +70,6 @@ pub(crate) fn gentle(kind: Kind) -> Signal {
     if kind == Kind::Postgres { Signal::INT } else { Signal::TERM }
 }
 
-/// Waits until these have ended, and says whether they have.
-pub(crate) async fn gone(folder: &Folder, those: &[Ours], patience: Duration) -> bool {
-    let end = Instant::now() + patience;
-    while !those.iter().all(|ours| process::has_ended(folder, *ours)) {
-        if Instant::now() > end {
-            return false;
-        }
-        sleep(LOOK_EVERY).await;
-    }
-    true
-}
-
 /// What still runs or listens, in words. A process that was ended may take a moment to let go of its port.
 async fn left(folder: &Folder, stack: Option<&Stack>) -> Vec<String> {
     let end = Instant::now() + GONE_WITHIN;
@@ -91,8 +77,11 @@ async fn left(folder: &Folder, stack: Option<&Stack>) -> Vec<String> {
         let running =
             processes(folder).into_iter().map(|ours| format!("{} (process {})", ours.part, ours.pid));
         let listening = stack.map(|stack| stack.ports().taken(Part::all())).unwrap_or_default();
-        let left: Vec<String> =
-            running.chain(listening.into_iter().map(|port| format!("port {port}"))).collect();
+        let of_postgres = stack.map(|stack| process::working_in(&postgres::data(stack))).unwrap_or_default();
+        let left: Vec<String> = running
+            .chain(of_postgres.into_iter().map(|pid| format!("process {pid} of postgres")))
+            .chain(listening.into_iter().map(|port| format!("port {port}")))
+            .collect();
         if left.is_empty() || Instant::now() > end {
             return left;
         }

@@ -31,10 +31,11 @@ mod tenant;
 mod up;
 
 pub use down::down;
+pub use engines::USER as ENGINES_USER;
 pub use folder::Folder;
 pub use part::{Kind, Part};
 pub use ports::{Ports, Purpose};
-pub use process::{Ours, processes};
+pub use process::{Ours, kill, processes};
 pub use roll::roll;
 pub use rotate::rotate;
 pub use secrets::Secrets;

@@ -4,9 +4,18 @@ use crate::{Folder, Part, Stack, folder, launch::Launch};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs::{self, File},
+    path::Path,
     process::Stdio,
+    time::Duration,
 };
-use tokio::process::{Child, Command};
+use tokio::{
+    process::{Child, Command},
+    time::{Instant, sleep},
+};
+
+/// How long a process may take to be gone that was killed.
+pub(crate) const GONE_WITHIN: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Variable in the environment of each process that says whose it is.
 const MARK: &str = "SIGNALBOX_LOCAL";
@@ -72,11 +81,8 @@ pub(crate) fn find(folder: &Folder, part: Part) -> Option<u32> {
 
 /// All processes of a system that run, whoever started them.
 pub fn processes(folder: &Folder) -> Vec<Ours> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut pids: Vec<u32> =
-        entries.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok()).collect();
-    pids.sort_unstable();
-    pids.into_iter()
+    numbers()
+        .into_iter()
         .filter_map(|pid| Some(Ours { part: part_of(folder, &environment(pid)?)?, pid }))
         .collect()
 }
@@ -90,6 +96,22 @@ fn part_of(folder: &Folder, environment: &[u8]) -> Option<Part> {
     environment.split(|byte| *byte == 0).find_map(of)
 }
 
+/// Processes that work in a folder, as PostgreSQL's own do in that of its data. They cannot be known by their
+/// environment, over which they write their titles.
+pub(crate) fn working_in(folder: &Path) -> Vec<u32> {
+    let is_in = |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder);
+    numbers().into_iter().filter(is_in).collect()
+}
+
+/// Of all processes of this machine.
+fn numbers() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut pids: Vec<u32> =
+        entries.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok()).collect();
+    pids.sort_unstable();
+    pids
+}
+
 /// Sends a signal to a process that has just been found to be ours.
 pub(crate) fn signal(pid: u32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
@@ -98,15 +120,39 @@ pub(crate) fn signal(pid: u32, signal: Signal) {
     }
 }
 
+/// Ends a process at once (SIGKILL), if it runs.
+///
+/// # Errors
+/// It is still there.
+pub async fn kill(stack: &Stack, part: Part) -> Result<(), String> {
+    let Some(pid) = find(stack.folder(), part) else { return Ok(()) };
+    signal(pid, Signal::KILL);
+    match gone(stack.folder(), &[Ours { part, pid }], GONE_WITHIN).await {
+        true => Ok(()),
+        false => Err(format!("{part} does not end")),
+    }
+}
+
+/// Waits until these have ended, and says whether they have.
+pub(crate) async fn gone(folder: &Folder, those: &[Ours], patience: Duration) -> bool {
+    let end = Instant::now() + patience;
+    while !those.iter().all(|ours| has_ended(folder, *ours)) {
+        if Instant::now() > end {
+            return false;
+        }
+        sleep(LOOK_EVERY).await;
+    }
+    true
+}
+
 /// Whether a process has ended. One that nobody has asked how it ended has, too.
-pub(crate) fn has_ended(folder: &Folder, ours: Ours) -> bool {
+fn has_ended(folder: &Folder, ours: Ours) -> bool {
     !is(folder, ours.pid, ours.part)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn a_process_is_ours_only_if_it_says_so_to_the_letter() {

@@ -1,6 +1,6 @@
 //! Starting a process and waiting until it does its work.
 
-use crate::{Part, Stack, launch, process, ready::ready};
+use crate::{Kind, Part, Stack, engines::postgres, launch, process, ready::ready};
 use std::{fs, path::Path, time::Duration};
 use tokio::{
     process::Child,
@@ -15,6 +15,9 @@ const LINES_SHOWN: usize = 25;
 
 /// Starts a process and waits until it is ready. What it said is told where it does not come to that.
 pub(crate) async fn start(stack: &Stack, part: Part) -> Result<(), String> {
+    if part.kind == Kind::Postgres {
+        alone(stack).await;
+    }
     // Making PostgreSQL's files takes seconds; the others need not wait.
     let planned = stack.clone();
     let launch = tokio::task::spawn_blocking(move || launch::prepare(&planned, part)).await;
@@ -24,6 +27,14 @@ pub(crate) async fn start(stack: &Stack, part: Part) -> Result<(), String> {
         let log = stack.folder().log(part);
         format!("{part} {why}. The end of {}:\n{}", log.display(), tail(&log))
     })
+}
+
+/// Waits until nothing of a PostgreSQL server that was killed works any more: it would keep another one from starting.
+async fn alone(stack: &Stack) {
+    let (data, end) = (postgres::data(stack), Instant::now() + process::GONE_WITHIN);
+    while !process::working_in(&data).is_empty() && Instant::now() < end {
+        sleep(LOOK_EVERY).await;
+    }
 }
 
 async fn until_ready(stack: &Stack, part: Part, child: &mut Child) -> Result<(), String> {

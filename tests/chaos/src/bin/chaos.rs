@@ -9,7 +9,9 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use signalbox_chaos::{
     BudgetWish, Ledger, Mode, Publishing, Wish, budget_table, parts, run, run_budget, table,
+    up::{UpReport, UpWish, run_up, up_table},
 };
+use signalbox_local::{Folder, Stack};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Debug, Parser)]
@@ -38,7 +40,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// How, one after the other.
+    /// How, one after the other; `up` strikes the system that `make up` has started, and none of its own.
     #[arg(long, value_delimiter = ',', default_value = "nats,cluster,embedded,budget")]
     mode: Vec<Way>,
     /// Events in all, a fifth of it in a cluster.
@@ -50,7 +52,7 @@ struct RunArgs {
     /// Requests a second in all, half of it in a cluster.
     #[arg(long, default_value_t = 10_000)]
     rate: u64,
-    /// Requests that the budget pays for, where budgets are kept.
+    /// Requests that the budget pays for, where budgets are kept, or that are answered by the system that is up.
     #[arg(long, default_value_t = 5_000)]
     requests: u64,
     /// What events and kills follow from.
@@ -59,24 +61,28 @@ struct RunArgs {
     /// Kill the store, too.
     #[arg(long)]
     store_dies: bool,
+    /// Where the system lies that is up.
+    #[arg(long, default_value = ".local", env = "SIGNALBOX_LOCAL_FOLDER")]
+    folder: PathBuf,
     /// Work here and leave everything there.
     #[arg(long)]
     dir: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
     Nats,
     Cluster,
     Embedded,
     Budget,
+    Up,
 }
 
 impl RunArgs {
-    /// What is asked of those who account; `None` where it is those who keep budgets.
+    /// What is asked of those who account; `None` where it is others.
     fn wish(&self, way: Way) -> Result<Option<Wish>, String> {
         let (mode, share) = match way {
-            Way::Budget => return Ok(None),
+            Way::Budget | Way::Up => return Ok(None),
             Way::Nats => (Mode::Nats, 1),
             // Three copies of all on one disk.
             Way::Cluster => (Mode::Cluster, 5),
@@ -96,6 +102,15 @@ impl RunArgs {
 
     fn budget(&self) -> BudgetWish {
         BudgetWish { requests: self.requests, kills: self.kills, clients: 64, seed: self.seed }
+    }
+
+    fn up(&self) -> Result<UpWish, String> {
+        let folder = Folder::at(&self.folder)?;
+        let stack = Stack::load(&folder)?;
+        let stack =
+            stack.ok_or_else(|| format!("nothing is up in {}: `make up`", folder.path().display()))?;
+        let requests = usize::try_from(self.requests).unwrap_or(usize::MAX);
+        Ok(UpWish { stack, requests, kills: self.kills, seed: self.seed })
     }
 }
 
@@ -139,7 +154,7 @@ async fn main() -> ExitCode {
 }
 
 async fn whole(args: RunArgs) -> Result<(), String> {
-    let (mut reports, mut budgets) = (Vec::new(), Vec::new());
+    let (mut reports, mut budgets, mut ups) = (Vec::new(), Vec::new(), Vec::<UpReport>::new());
     for way in &args.mode {
         let temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
         let dir =
@@ -150,6 +165,11 @@ async fn whole(args: RunArgs) -> Result<(), String> {
                 let report = run(&wish, &dir(&name)).await.map_err(|problem| format!("{name}: {problem}"))?;
                 report.problems.iter().for_each(|problem| eprintln!("{name}: {problem}"));
                 reports.push(report);
+            }
+            None if *way == Way::Up => {
+                let report = run_up(&args.up()?).await.map_err(|problem| format!("up: {problem}"))?;
+                report.verdict.problems.iter().for_each(|problem| eprintln!("up: {problem}"));
+                ups.push(report);
             }
             None => {
                 let report = run_budget(&args.budget(), &dir("budget")).await;
@@ -165,8 +185,12 @@ async fn whole(args: RunArgs) -> Result<(), String> {
     if !budgets.is_empty() {
         println!("64 clients call, seed {}.\n\n{}", args.seed, budget_table(&budgets));
     }
+    if !ups.is_empty() {
+        println!("16 clients call, seed {}.\n\n{}", args.seed, up_table(&ups));
+    }
     let exact = reports.iter().all(|report| report.problems.is_empty())
-        && budgets.iter().all(|report| report.verdict.problems.is_empty());
+        && budgets.iter().all(|report| report.verdict.problems.is_empty())
+        && ups.iter().all(|report| report.verdict.problems.is_empty());
     exact
         .then_some(())
         .ok_or_else(|| "something was lost, counted more than once, or passed its limit".to_owned())

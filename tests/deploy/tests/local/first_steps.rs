@@ -1,9 +1,6 @@
 //! What somebody does who has just started it.
 
-use super::{
-    caller::Caller,
-    system::{System, run},
-};
+use super::system::{System, run};
 use signalbox_api::v1::{
     CacheEffect, GenerateRequest, GetRequestRequest, InvokeModelRequest, Sampling, cache_effect,
     provider_service_client::ProviderServiceClient, usage_service_client::UsageServiceClient,
@@ -70,8 +67,7 @@ fn steady(id: &str, text: &str) -> GenerateRequest {
 }
 
 pub(super) async fn all_that_may_become_of_a_request_has_its_row(system: &System) {
-    let key = system.tenant("newsroom").await;
-    let caller = Caller::of(system, &key);
+    let caller = system.application("newsroom").await;
     let called = caller.ask(Mode::Unary, &steady("called", "What is the news?")).await.unwrap();
     assert_ne!(cache_outcome(called.route.cache), cache_effect::Outcome::ExactHit);
     let streamed = caller.ask(Mode::Stream, &steady("streamed", "And the weather?")).await.unwrap();
@@ -84,19 +80,15 @@ pub(super) async fn all_that_may_become_of_a_request_has_its_row(system: &System
     .await;
     assert_eq!(hit.attempts, []);
 
-    let poor = system.tenant("poor").await;
+    let poor = system.application("poor").await;
     system.limit("poor", 1).await;
     // Named, so that no model stands in that costs nothing.
     let dear =
         GenerateRequest { model: "openai/gpt-6-luna".to_owned(), ..steady("refused", "What is the news?") };
-    let refused = Caller::of(system, &poor).ask(Mode::Unary, &dear).await.unwrap_err();
+    let refused = poor.ask(Mode::Unary, &dear).await.unwrap_err();
     assert_eq!(Refusal::from(refused).reason, "BUDGET_EXHAUSTED");
 
-    let mut usage = UsageServiceClient::new(system.way(
-        Kind::Ingest,
-        Purpose::Clients,
-        &system.stack.secrets().admin_key,
-    ));
+    let mut usage = UsageServiceClient::new(system.operator().way(Kind::Ingest).unwrap());
     for (tenant, id, row) in [
         ("newsroom", "called", "OUTCOME_SUCCEEDED||OUTCOME_MISS"),
         ("newsroom", "streamed", "OUTCOME_SUCCEEDED||OUTCOME_MISS"),
@@ -107,8 +99,9 @@ pub(super) async fn all_that_may_become_of_a_request_has_its_row(system: &System
             "SELECT outcome || '|' || error_reason || '|' || cache_outcome FROM usage_events \
              WHERE tenant_id = '{tenant}' AND request_id = '{id}' ORDER BY ended_at DESC LIMIT 1"
         );
-        eventually("its row is there", || async { !system.sql(&query).await.is_empty() }).await;
-        let found = system.sql(&query).await.concat();
+        eventually("its row is there", || async { !system.operator().sql(&query).await.unwrap().is_empty() })
+            .await;
+        let found = system.operator().sql(&query).await.unwrap().concat();
         assert!(found.starts_with(row), "{id}: {found}");
         let asked = GetRequestRequest { request_id: id.to_owned(), tenant_id: tenant.to_owned() };
         let told = usage.get_request(asked).await.unwrap().into_inner().event.unwrap();
@@ -123,7 +116,7 @@ fn cache_outcome(effect: Option<CacheEffect>) -> cache_effect::Outcome {
 
 /// An adapter spends money for whoever it serves, and so it serves routers and caches alone.
 pub(super) async fn only_who_may_call_an_adapter_can(system: &System) {
-    let key = system.tenant("curious").await;
+    let key = system.operator().key("curious").await.unwrap();
     let invoke = async |hop: Hop| {
         let mut adapter = ProviderServiceClient::with_interceptor(hop, Key::new(&key));
         let status = adapter.invoke_model(InvokeModelRequest::default()).await.unwrap_err();

@@ -1,13 +1,13 @@
 //! The system, as its operator sees it.
 
 use signalbox_api::v1::{
-    ApiKey, Budget, CreateApiKeyRequest, CreateBudgetRequest, CreateTenantRequest, Tenant,
-    api_key::Scope,
+    Budget, CreateBudgetRequest,
     budget::{Enforcement, Period},
     budget_service_client::BudgetServiceClient,
 };
+use signalbox_chaos::up::{Caller, Operator};
 use signalbox_local::{Folder, Kind, Part, Purpose, Stack, processes};
-use signalbox_testkit::{Key, Keyed, built, workspace};
+use signalbox_testkit::{built, workspace};
 use std::{
     net::TcpListener,
     path::{Path, PathBuf},
@@ -19,7 +19,6 @@ use tokio::{
     net::TcpStream,
     process::Command,
 };
-use tonic::transport::Endpoint;
 
 /// What a program said.
 #[derive(Debug)]
@@ -73,23 +72,14 @@ impl System {
         run(command).await
     }
 
-    /// The way to a process, as whom the key belongs to.
-    pub(super) fn way(&self, kind: Kind, purpose: Purpose, key: &str) -> Keyed {
-        let address = self.stack.ports().address(Part { kind, number: 1 }, purpose);
-        let channel = Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy();
-        Keyed::new(channel, Key::new(key))
+    /// Who runs it.
+    pub(super) fn operator(&self) -> Operator<'_> {
+        Operator(&self.stack)
     }
 
-    /// Makes a tenant, as its operator does: its key.
-    pub(super) async fn tenant(&self, tenant_id: &str) -> String {
-        let tenant_id = tenant_id.to_owned();
-        let admin = &self.stack.secrets().admin_key;
-        let mut client = BudgetServiceClient::new(self.way(Kind::Budget, Purpose::Clients, admin));
-        let tenant = Tenant { tenant_id: tenant_id.clone(), ..Tenant::default() };
-        client.create_tenant(CreateTenantRequest { tenant: Some(tenant) }).await.unwrap();
-        let key = ApiKey { tenant_id, scope: Scope::Tenant.into(), ..ApiKey::default() };
-        let made = client.create_api_key(CreateApiKeyRequest { api_key: Some(key) }).await.unwrap();
-        made.into_inner().secret
+    /// An application of a tenant, which is made.
+    pub(super) async fn application(&self, tenant_id: &str) -> Caller {
+        Caller::new(&self.stack, &self.operator().key(tenant_id).await.unwrap()).unwrap()
     }
 
     /// Lets a tenant spend so much and no more.
@@ -102,24 +92,8 @@ impl System {
             limit_nano_eur,
             ..Budget::default()
         };
-        let admin = &self.stack.secrets().admin_key;
-        let mut client = BudgetServiceClient::new(self.way(Kind::Budget, Purpose::Clients, admin));
+        let mut client = BudgetServiceClient::new(self.operator().way(Kind::Budget).unwrap());
         client.create_budget(CreateBudgetRequest { budget: Some(budget) }).await.unwrap();
-    }
-
-    /// Asks ClickHouse's engine itself: the lines of its answer.
-    pub(super) async fn sql(&self, query: &str) -> Vec<String> {
-        let engine = Part { kind: Kind::ClickHouse, number: 1 };
-        let address = self.stack.ports().address(engine, Purpose::Clients);
-        let (length, password) = (query.len(), &self.stack.secrets().engines);
-        let head = format!(
-            "POST /?database=signalbox HTTP/1.0\r\nContent-Length: {length}\r\nX-ClickHouse-User: signalbox\r\n\
-             X-ClickHouse-Key: {password}\r\n\r\n"
-        );
-        let answer = http(address, &format!("{head}{query}")).await;
-        assert!(answer.starts_with("HTTP/1.1 200"), "{query}: {answer}");
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        body.lines().map(str::to_owned).collect()
     }
 
     /// Tells the simulated vendors how to answer from now on.
@@ -133,11 +107,6 @@ impl System {
         );
         let answer = http(address, &asked).await;
         assert!(answer.starts_with("HTTP/1.1 2") || answer.starts_with("HTTP/1.0 2"), "{answer}");
-    }
-
-    /// The number of a process, as the folder has it.
-    pub(super) fn pid(&self, part: Part) -> i32 {
-        std::fs::read_to_string(self.stack.folder().pid(part)).unwrap().trim().parse().unwrap()
     }
 
     /// Ends it, and looks whether anything is left.
@@ -158,6 +127,7 @@ impl System {
 }
 
 impl Drop for System {
+    #[expect(clippy::print_stdout, reason = "the logs of a failed test are shown beside its panic")]
     fn drop(&mut self) {
         if !self.stack.folder().path().exists() {
             return;

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The only user of every engine.
-pub(crate) const USER: &str = "signalbox";
+pub const USER: &str = "signalbox";
 
 /// The simulated vendors.
 pub(crate) fn vendors(stack: &Stack, part: Part) -> Result<Launch, String> {

@@ -1,7 +1,7 @@
 //! A PostgreSQL server. It refuses to be run by root, who runs it as somebody else, therefore.
 
 use super::USER;
-use crate::{Folder, Kind, Part, Purpose, Stack, folder, launch::Launch};
+use crate::{Folder, Kind, Part, Purpose, Stack, folder, launch::Launch, process};
 use std::{
     fs,
     os::unix::{
@@ -34,12 +34,17 @@ fn is_open(path: &Path) -> bool {
     path.ancestors().skip(1).all(|folder| fs::metadata(folder).is_ok_and(|folder| folder.mode() & 1 == 1))
 }
 
+/// Where its tables are, and where all its processes work.
+pub(crate) fn data(stack: &Stack) -> PathBuf {
+    stack.postgres().join("data")
+}
+
 pub(crate) fn prepare(stack: &Stack, part: Part) -> Result<Launch, String> {
-    let (programs, home) = (programs()?, stack.postgres());
-    let data = home.join("data");
+    let (programs, home, data) = (programs()?, stack.postgres(), data(stack));
     if !data.join("PG_VERSION").is_file() {
         init(&programs, home, &stack.secrets().engines)?;
     }
+    forget(&data)?;
     let port = stack.ports().of(part, Purpose::Clients);
     let mut launch = Launch::of(programs.join("postgres"));
     launch.user = unprivileged();
@@ -51,9 +56,19 @@ pub(crate) fn prepare(stack: &Stack, part: Part) -> Result<Launch, String> {
 
 /// Whether it takes connections: it writes so into its folder.
 pub(crate) fn is_ready(stack: &Stack, pid: u32) -> bool {
-    let state = fs::read_to_string(stack.postgres().join("data/postmaster.pid")).unwrap_or_default();
+    let state = fs::read_to_string(data(stack).join("postmaster.pid")).unwrap_or_default();
     let lines: Vec<&str> = state.lines().map(str::trim).collect();
     lines.first() == Some(&pid.to_string().as_str()) && lines.get(7) == Some(&"ready")
+}
+
+/// Forgets the server that was killed here. It would not let another one start while somebody has its number, whoever
+/// that is; but as long as a process of its own works here, that must not be.
+fn forget(data: &Path) -> Result<(), String> {
+    let remains = data.join("postmaster.pid");
+    if !process::working_in(data).is_empty() || !remains.is_file() {
+        return Ok(());
+    }
+    fs::remove_file(&remains).map_err(folder::told(&remains))
 }
 
 /// Makes an empty database.
