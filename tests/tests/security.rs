@@ -6,5 +6,6 @@ mod load;
 mod public;
 mod raw;
 mod rotation;
+mod start;
 mod strangers;
 mod tenants;

@@ -82,18 +82,18 @@ async fn who_does_not_trust_it_or_does_not_speak_tls_is_told_so() {
     let server = format!("https://{address}");
     let (answered, said) = shop.curl(&["-cacert", others.to_str().unwrap()], MODELS).await;
     assert!(!answered && said.contains("certificate signed by unknown authority"), "{said}");
-    let (answered, said) = shop.curl(&["-plaintext"], MODELS).await;
+    let (answered, said) = shop.curl(&["-plaintext", "-connect-timeout", "1"], MODELS).await;
     assert!(!answered, "{said}");
 
     let cases = [
         (models(&server, Some(&others)).await, "its certificate is not signed by an authority of --ca-file"),
         (models(&server, None).await, "name it by --ca-file"),
-        (models(&format!("http://{address}"), None).await, "https://"),
+        (models(&format!("http://{address}"), None).await, "where it speaks TLS, write https://"),
         (models(&format!("http://{address}"), Some(&ca_file)).await, "in the clear: write https://"),
     ];
     for (said, wanted) in cases {
         let said = said.unwrap_err();
-        assert!(said.contains(&address.to_string()) && said.contains(wanted), "{wanted}: {said}");
+        assert!(said.contains(wanted), "{wanted}: {said}");
     }
     let clear = Signalbox::serve(Options::default()).await;
     let said = models(&format!("https://{}", clear.address()), Some(&ca_file)).await.unwrap_err();

@@ -14,11 +14,11 @@ const DEEPEST: usize = 6;
 fn places(message: &MessageDescriptor, way: &[FieldDescriptor]) -> Vec<Vec<FieldDescriptor>> {
     let mut found = Vec::new();
     for field in message.fields() {
-        let way = [way, &[field.clone()]].concat();
+        let way = [way, std::slice::from_ref(&field)].concat();
         match field.kind() {
             Kind::String if ["tenant_id", "tenant_ids"].contains(&field.name()) => found.push(way),
             Kind::Message(inner) if !field.is_map() && way.len() < DEEPEST => {
-                found.extend(places(&inner, &way))
+                found.extend(places(&inner, &way));
             }
             _ => {}
         }

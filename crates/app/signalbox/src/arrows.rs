@@ -197,6 +197,27 @@ mod tests {
         each.map(|(arrow, method)| format!("/{}/{method}", arrow.service)).collect()
     }
 
+    /// As `docs/security.md` has it, for methods that a role may call.
+    fn row(arrow: &Arrow) -> Option<String> {
+        let (roles, by_key) = match arrow.callers {
+            Callers::Clients => return None,
+            Callers::Roles(roles) => (roles, "no"),
+            Callers::ClientsAnd(roles) => (roles, "yes"),
+        };
+        let service = arrow.service.trim_start_matches("signalbox.v1.");
+        let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+        Some(format!("| {service}: {} | {} | {by_key} |", arrow.methods.join(", "), roles.join(", ")))
+    }
+
+    #[test]
+    fn operators_are_told_the_same() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/security.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let told = page.lines().filter(|line| line.starts_with("| ") && line.contains("Service: "));
+        let told: BTreeSet<String> = told.map(str::to_owned).collect();
+        assert_eq!(told, ARROWS.iter().filter_map(row).collect());
+    }
+
     fn speaking_for(roles: &[Role]) -> PeerRoles {
         roles.iter().map(|role| role.name()).collect()
     }

@@ -115,7 +115,7 @@ fn unreachable(server: &str, has_ca_file: bool, error: &(dyn Error + 'static)) -
 }
 
 /// The innermost cause, which says most.
-fn root(error: &dyn Error) -> String {
+pub(super) fn root(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;

@@ -1,16 +1,26 @@
 //! Failures, for people and as JSON.
 
-use super::{CommandError, connect::KEY_VARIABLE, show};
+use super::{
+    CommandError,
+    connect::{KEY_VARIABLE, root},
+    show,
+};
 use serde_json::{Map, Value, json};
 use signalbox_api::{
     status::{code, detail, from_status},
     v1,
 };
 use signalbox_types::{ErrorReason, Failure};
+use std::error::Error as _;
 use tonic::{Code, Status};
 
 /// A failed call, with everything that the server said about it.
 pub(super) fn from_call(status: &Status) -> CommandError {
+    if let Some(error) = status.source().filter(|source| source.is::<tonic::transport::Error>()) {
+        let message =
+            "the server has not answered: the connection broke; where it speaks TLS, write https://";
+        return CommandError::new(message).with_details([root(error)]);
+    }
     let failure = from_status(status);
     let message = match failure.message.as_str() {
         "" => "the server gave no message",
