@@ -21,7 +21,7 @@ use signalbox_types::Failure;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
-/// An answer must be on its way so much before the caller stops waiting; for the whole of a call it is a third at most.
+/// An answer must be on its way so much before its time is over; of a short time it is a third at most.
 const HEAD_START: Duration = Duration::from_millis(3);
 
 /// Until when what may take.
@@ -37,15 +37,19 @@ struct Times {
 impl Times {
     fn of(timeout: Option<Duration>, options: &Options) -> Self {
         let started = Instant::now();
-        let usable = timeout.map(|timeout| timeout - HEAD_START.min(timeout / 3));
-        let most = |budget: Duration| started + usable.map_or(budget, |usable| usable.min(budget));
+        let most = |budget: Duration| started + usable(timeout.map_or(budget, |timeout| timeout.min(budget)));
         Self {
             started,
             exact: most(options.exact_budget),
             semantic: most(options.semantic_budget),
-            end: usable.and_then(|usable| started.checked_add(usable)),
+            end: timeout.and_then(|timeout| started.checked_add(usable(timeout))),
         }
     }
+}
+
+/// What is left of a time once the way back is paid for.
+fn usable(time: Duration) -> Duration {
+    time - HEAD_START.min(time / 3)
 }
 
 /// What looking gave.
