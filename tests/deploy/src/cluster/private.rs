@@ -48,13 +48,15 @@ fn outside(test: &str) {
             namespaces.join(" ")
         );
     }
-    let output = Command::new("unshare")
+    // It ends with this process, and everything in it with it, also when this process is killed.
+    let output = Command::new("setpriv")
+        .args(["--pdeathsig", "KILL", "unshare"])
         .args(&namespaces)
         .arg(own)
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder.path())
         .output()
-        .unwrap_or_else(|error| panic!("unshare: {error}"));
+        .unwrap_or_else(|error| panic!("setpriv: {error}"));
     let verdict = fs::read_to_string(folder.path().join(VERDICT));
     let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let Ok(verdict) = verdict else { panic!("{said}\n{told}") };
