@@ -46,6 +46,7 @@ pub struct Guarded<S> {
 impl<S: CacheStore> Guarded<S> {
     /// A store in good standing.
     pub fn new(store: S, patience: Patience) -> Self {
+        metrics::cache_left_alone(false);
         Self { store, patience, began: Instant::now(), circuit: Mutex::default() }
     }
 

@@ -3,11 +3,9 @@
 
 mod active;
 mod reader;
-mod refusing;
 
 pub(crate) use active::Active;
 pub(crate) use reader::Reader;
-pub(crate) use refusing::Refusing;
 
 use crate::{
     metrics,
@@ -43,7 +41,6 @@ pub struct Feed {
     uses: Uses,
     recalls: Recalls,
     active: Active,
-    refusing: Refusing,
 }
 
 #[derive(Debug)]
@@ -83,7 +80,6 @@ impl Default for Feed {
             uses: Uses::default(),
             recalls: Recalls::default(),
             active: Active::default(),
-            refusing: Refusing::default(),
         }
     }
 }
@@ -112,11 +108,6 @@ impl Feed {
     /// Budgets that replicas hold leases of.
     pub(crate) fn active(&self) -> &Active {
         &self.active
-    }
-
-    /// Budgets that had too little for somebody of late.
-    pub(crate) fn refusing(&self) -> &Refusing {
-        &self.refusing
     }
 
     /// What concerns a replica, from now on, and a heartbeat at once.

@@ -79,7 +79,6 @@ impl Keeper {
 
     /// One round.
     pub(crate) async fn keep(&mut self) {
-        self.tight.refusing(self.dependencies.feed.refusing().list());
         let round = self.round().await;
         metrics::store_away(round.is_err());
         match round {

@@ -238,11 +238,12 @@ impl Account {
 
     /// The request is refused before any call: what the caller is told.
     pub(crate) fn refuse(mut self, status: Status) -> Status {
-        let reason = from_status(&status).reason;
-        if reason == ErrorReason::BudgetExhausted {
+        let failure = from_status(&status);
+        if failure.reason == ErrorReason::BudgetExhausted {
             metrics::thrift("refused");
+            metrics::budget_refused(&self.event.tenant_id, &failure, self.dependencies.clock.now());
         }
-        self.close(Outcome::Failed, reason.name());
+        self.close(Outcome::Failed, failure.reason.name());
         status
     }
 

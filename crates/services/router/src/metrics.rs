@@ -1,7 +1,9 @@
 //! Requests as metrics.
 
+mod refusing;
 mod tenants;
 
+pub(crate) use refusing::refused as budget_refused;
 pub(crate) use tenants::ended as tenants_request_ended;
 
 use prometheus::{GaugeVec, HistogramVec, IntCounterVec, IntGaugeVec};
@@ -254,5 +256,6 @@ pub(crate) fn register() {
     }
     LazyLock::force(&LATENCY);
     LazyLock::force(&HEALTH);
+    refusing::register();
     tenants::register();
 }

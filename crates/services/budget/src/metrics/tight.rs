@@ -16,17 +16,8 @@ static USED: LazyLock<GaugeVec> = LazyLock::new(|| {
         &["tenant", "budget"],
     )
 });
-static REFUSING: LazyLock<GaugeVec> = LazyLock::new(|| {
-    metrics::share(
-        "signalbox_budget_refusing",
-        "1 for each budget that had too little for somebody in the last five minutes.",
-        &["tenant", "budget"],
-    )
-});
-
 pub(super) fn register() {
     LazyLock::force(&USED);
-    LazyLock::force(&REFUSING);
 }
 
 /// A budget: its tenant and its id.
@@ -34,10 +25,7 @@ pub(crate) type Name = (String, String);
 
 /// What is shown. A series is gone when its budget is no longer among those that count.
 #[derive(Debug, Default)]
-pub(crate) struct Tight {
-    used: BTreeMap<Name, f64>,
-    refusing: BTreeMap<Name, f64>,
-}
+pub(crate) struct Tight(BTreeMap<Name, f64>);
 
 impl Tight {
     /// These budgets are used so far.
@@ -45,25 +33,16 @@ impl Tight {
         let mut nearly: Vec<_> = budgets.into_iter().filter(|(_, share)| *share >= NEARLY_USED).collect();
         nearly.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         nearly.truncate(MOST);
-        show(&USED, &mut self.used, nearly.into_iter().collect());
+        let now: BTreeMap<_, _> = nearly.into_iter().collect();
+        for (tenant, budget) in self.0.keys().filter(|name| !now.contains_key(*name)) {
+            // One that is not there is as good.
+            let _gone = USED.remove_label_values(&[tenant, budget]);
+        }
+        for ((tenant, budget), share) in &now {
+            USED.with_label_values(&[tenant, budget]).set(*share);
+        }
+        self.0 = now;
     }
-
-    /// These budgets had too little for somebody.
-    pub(crate) fn refusing(&mut self, budgets: Vec<Name>) {
-        let now = budgets.into_iter().take(MOST).map(|name| (name, 1.0)).collect();
-        show(&REFUSING, &mut self.refusing, now);
-    }
-}
-
-fn show(gauge: &GaugeVec, shown: &mut BTreeMap<Name, f64>, now: BTreeMap<Name, f64>) {
-    for (tenant, budget) in shown.keys().filter(|name| !now.contains_key(*name)) {
-        // One that is not there is as good.
-        let _gone = gauge.remove_label_values(&[tenant, budget]);
-    }
-    for ((tenant, budget), value) in &now {
-        gauge.with_label_values(&[tenant, budget]).set(*value);
-    }
-    *shown = now;
 }
 
 #[cfg(test)]

@@ -90,7 +90,6 @@ async fn grant(
         }
         Granted::Short { accounts, short } => {
             if let (Some(line), Some(account)) = (lines.get(short), accounts.get(short)) {
-                dependencies.feed.refusing().note(line);
                 recall(dependencies, line, account).await;
             }
             metrics::refused("budget");
@@ -113,7 +112,6 @@ fn slice(
     let is_short = line.is_hard() && account.free() < needed;
     if forbidden && needed > 0 && !is_short {
         metrics::refused("threshold");
-        dependencies.feed.refusing().note(line);
         return Err(refusal::forbidden(line, &effect.threshold));
     }
     let wanted = if forbidden { 0 } else { dependencies.options.slices.wanted(account.limit, needed) };

@@ -51,7 +51,6 @@ pub(crate) async fn reserve(
         }
         Reserved::Short { accounts, short } => {
             if let (Some(line), Some(account)) = (lines.get(short), accounts.get(short)) {
-                dependencies.feed.refusing().note(line);
                 recall(dependencies, line, account).await;
             }
             metrics::refused("budget");
