@@ -50,8 +50,9 @@ pub(crate) fn prepare(stack: &Stack, part: Part) -> Result<Launch, String> {
     launch.user = unprivileged();
     Ok(launch
         .args(["-D".to_owned(), data.display().to_string(), "-p".to_owned(), port.to_string()])
-        .args(["-c", "listen_addresses=127.0.0.1", "-c", "shared_buffers=32MB"])
-        .args(["-c".to_owned(), format!("unix_socket_directories={}", home.display())]))
+        // A socket would have a lock of its own, which outlives a server that is killed.
+        .args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="])
+        .args(["-c", "shared_buffers=32MB"]))
 }
 
 /// Whether it takes connections: it writes so into its folder.
