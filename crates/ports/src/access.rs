@@ -95,7 +95,7 @@ impl Identity {
         match &self.scope {
             Scope::Open | Scope::Deployment => Ok(()),
             Scope::Tenant(_) | Scope::ReadOnly(_) | Scope::Admin => {
-                Err(refused("only the roles of a deployment call this, with the key that they share"))
+                Err(refused("only the roles of a deployment call this, by their certificates or the key that they share"))
             }
         }
     }
