@@ -94,9 +94,9 @@ impl Identity {
     pub fn is_of_deployment(&self) -> Result<(), Failure> {
         match &self.scope {
             Scope::Open | Scope::Deployment => Ok(()),
-            Scope::Tenant(_) | Scope::ReadOnly(_) | Scope::Admin => {
-                Err(refused("only the roles of a deployment call this, by their certificates or the key that they share"))
-            }
+            Scope::Tenant(_) | Scope::ReadOnly(_) | Scope::Admin => Err(refused(
+                "only the roles of a deployment call this, by their certificates or the key that they share",
+            )),
         }
     }
 }
