@@ -22,13 +22,16 @@ impl fmt::Display for Stack {
     }
 }
 
-/// Where a process listens, and where its metrics are.
+/// Where a process listens: for clients, for other roles, for those who watch it.
 fn listens(stack: &Stack, part: Part) -> String {
-    let address = stack.ports().address(part, Purpose::Clients);
-    if part.kind.is_role() {
-        return format!("{address} (metrics {})", stack.ports().of(part, Purpose::Metrics));
+    let ports = stack.ports();
+    let address = ports.address(part, Purpose::Clients);
+    let (internal, metrics) = (ports.of(part, Purpose::Internal), ports.of(part, Purpose::Metrics));
+    match (part.kind.is_role(), stack.mtls()) {
+        (true, true) => format!("{address} (roles {internal}, metrics {metrics})"),
+        (true, false) => format!("{address} (metrics {metrics})"),
+        (false, _) => address.to_string(),
     }
-    address.to_string()
 }
 
 /// Commands that work as they are.
