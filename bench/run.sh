@@ -3,6 +3,7 @@
 #
 #   bench/run.sh [option of sidebyside.py]...
 #
+# BENCH_DISTRIBUTED= (empty) leaves out the system of many processes.
 # Environment: BENCH_SECONDS per span (3), BENCH_WARMUP before each (1), BENCH_REPS (3), BENCH_SCENARIOS
 # (c1,c32,open500), BENCH_PEERS (envoy,portkey), BENCH_UPDATE=1 to rewrite the table of docs/performance.md,
 # SIGNALBOX=path of a binary to measure in place of this tree's.
@@ -14,11 +15,13 @@ root=$(dirname "$bench")
 tools="$root/.tools"
 results="$bench/results"
 peers=,${BENCH_PEERS-envoy,portkey},
+distributed=${BENCH_DISTRIBUTED-1}
 
 pids=()
 work=$(mktemp -d)
 stop_all() {
     local pid
+    [[ ! -e $work/system ]] || "$root/target/release/local" --folder "$work/system" down >/dev/null || true
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
     for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
     rm -rf "$work"
@@ -76,6 +79,10 @@ build() {
     "$root/tools/install.sh" gate bench
     say "building"
     [[ -n ${SIGNALBOX:-} ]] || (cd "$root" && cargo build --quiet --locked --release --package signalbox)
+    if [[ -n $distributed ]]; then
+        "$root/tools/install.sh" clickhouse postgres redis redis-search
+        (cd "$root" && cargo build --quiet --locked --release --bins --package signalbox-vendorsim --package signalbox-local)
+    fi
     local program
     for program in loadgen mock-upstream; do
         (cd "$bench/$program" && cargo build --quiet --locked --release)
@@ -105,6 +112,29 @@ start_signalbox() {
     targets+=("$(target "signalbox, kind openai" "$pid" "$service" "$modes" '"scenarios": ["c32"]')")
 }
 
+# Every role twice, with TLS between them, and all engines: callers have a key, and a budget pays.
+start_distributed() {
+    local system="$work/system" key modes service file pids_of_roles=()
+    sed "s|@UPSTREAM@|http://127.0.0.1:$upstream|" "$bench/distributed.json" >"$work/distributed.json"
+    (cd "$root" && target/release/local --folder "$system" up --base-port 0 --overlay "$work/distributed.json") \
+        >"$work/system.log" 2>&1 || { tail -n 20 "$work/system.log" >&2; die "the distributed system did not start"; }
+    key=$(
+        source "$system/env"
+        unset SIGNALBOX_API_KEY
+        signalbox tenant create bench >/dev/null
+        signalbox budget create --tenant bench --limit 1000000 monthly >/dev/null
+        signalbox key create --tenant bench --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["secret"])'
+    )
+    service=$(source "$system/env" && printf '%s' "$SIGNALBOX_SERVER/signalbox.v1.RouterService")
+    service="\"urls\": {\"grpc-unary\": \"$service/Generate\", \"grpc-stream\": \"$service/StreamGenerate\"}"
+    for file in "$system"/run/{router,adapter,cache,budget,ingest}-*.pid; do
+        pids_of_roles+=("\"$(basename "$file" .pid)\": $(<"$file")")
+    done
+    modes=$(grpc_modes "")
+    targets+=("$(target "signalbox, distributed" null "\"pids\": {$(IFS=,; printf '%s' "${pids_of_roles[*]}")}" "$service" "$modes" \
+        "\"headers\": {\"authorization\": \"Bearer $key\"}")")
+}
+
 start_envoy() {
     local port
     port=$(free_port)
@@ -130,6 +160,7 @@ start_portkey() {
 build
 start_mock
 start_signalbox
+[[ -z $distributed ]] || start_distributed
 [[ $peers != *,envoy,* ]] || start_envoy
 [[ $peers != *,portkey,* ]] || start_portkey
 

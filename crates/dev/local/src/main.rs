@@ -3,11 +3,12 @@
 #![expect(clippy::print_stderr, reason = "a command-line program talks to its user")]
 
 use clap::{Parser, Subcommand};
+use serde_json::Value;
 use signalbox_local::{Folder, Kind, Shape, Stack, down, roll, rotate, status, up};
 use std::{
     fmt::Display,
     io::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Instant,
 };
@@ -32,6 +33,9 @@ enum Command {
         /// Let roles speak in the clear
         #[arg(long)]
         no_mtls: bool,
+        /// Configuration to lay over that of every role, as JSON
+        #[arg(long, value_name = "FILE")]
+        overlay: Option<PathBuf>,
     },
     /// End everything and remove the folder
     Down,
@@ -65,7 +69,10 @@ fn say(what: impl Display) {
 async fn run(cli: Cli) -> Result<ExitCode, String> {
     let folder = Folder::at(&cli.folder)?;
     match cli.command {
-        Command::Up { base_port, no_mtls } => start(&folder, Shape { base_port, mtls: !no_mtls }).await?,
+        Command::Up { base_port, no_mtls, overlay } => {
+            let overlay = overlay.map_or(Ok(Value::Null), |file| read(&file))?;
+            start(&folder, Shape { base_port, mtls: !no_mtls, overlay }).await?;
+        }
         Command::Down => match down(&folder).await? {
             true => say("down: nothing is left"),
             false => say("nothing was up"),
@@ -94,6 +101,12 @@ async fn start(folder: &Folder, shape: Shape) -> Result<(), String> {
     }
     say(outcome.stack);
     Ok(())
+}
+
+fn read(file: &Path) -> Result<Value, String> {
+    let told = |problem: &dyn Display| format!("{}: {problem}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| told(&error))?;
+    serde_json::from_str(&text).map_err(|error| told(&error))
 }
 
 fn load(folder: &Folder) -> Result<Stack, String> {

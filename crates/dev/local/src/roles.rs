@@ -48,6 +48,9 @@ fn configuration(stack: &Stack, part: Part) -> Value {
         let mtls = json!({"certificate_file": certificate, "key_file": key, "ca_file": authorities});
         merge(&mut config, json!({"mtls": mtls}));
     }
+    if !stack.overlay().is_null() {
+        merge(&mut config, stack.overlay().clone());
+    }
     config
 }
 

@@ -4,23 +4,26 @@ use crate::{
     Folder, Kind, Part, Ports, Purpose, Secrets, certificates::Generation, engines::postgres, folder,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
 /// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// The first port; 0 takes free ones.
     pub base_port: u16,
     /// Whether roles speak TLS with each other.
     pub mtls: bool,
+    /// Laid over the configuration of every role.
+    pub overlay: Value,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { base_port: crate::ports::USUAL_BASE, mtls: true }
+        Self { base_port: crate::ports::USUAL_BASE, mtls: true, overlay: Value::Null }
     }
 }
 
@@ -35,6 +38,8 @@ pub struct Stack {
 struct Facts {
     ports: Ports,
     mtls: bool,
+    #[serde(default)]
+    overlay: Value,
     /// Where Signalbox's programs are.
     programs: PathBuf,
     /// Where PostgreSQL's files are.
@@ -57,6 +62,7 @@ impl Stack {
         let facts = Facts {
             ports,
             mtls: shape.mtls,
+            overlay: shape.overlay,
             programs: program.parent().unwrap_or(&program).to_owned(),
             postgres: PathBuf::new(),
             secrets: Secrets::draw(),
@@ -112,6 +118,11 @@ impl Stack {
     /// Whether roles speak TLS with each other.
     pub fn mtls(&self) -> bool {
         self.facts.mtls
+    }
+
+    /// Laid over the configuration of every role; null for nothing.
+    pub(crate) fn overlay(&self) -> &Value {
+        &self.facts.overlay
     }
 
     /// What nobody else may know.
