@@ -463,6 +463,8 @@ async fn an_ingester_is_ready_once_it_has_reached_its_store_and_a_router_is_all_
         apart.ingester.ready().await.err().filter(|missing| !missing.contains("not reached yet"))
     });
     assert!(missing.await.contains("usage store: the usage store is away"));
+    let away = apart.ingester.metrics().await.sum("signalbox_usage_store_away", &[]);
+    assert!((away - 1.0).abs() < f64::EPSILON, "and operators are told");
     ask(&mut room.world.client(), Mode::Unary, named("meanwhile")).await.unwrap();
     assert_eq!(room.world.signalbox.router.ready().await, Ok(()));
     apart.clickhouse.restart().await;

@@ -196,6 +196,13 @@ async fn while_the_budget_service_is_away_a_router_spends_what_it_holds_and_sett
     eventually("it is served again", || async { bank.ask(short(LUNA)).await.is_ok() }).await;
 }
 
+/// Waits until the budget service says so to operators: 1 while its store is away.
+async fn told_of_the_store(bank: &mut Bank, value: &str) {
+    let line = format!("signalbox_budget_store_away {value}");
+    let service = &bank.parts().budgets[0];
+    eventually(&line, || async { service.metrics().await.text().lines().any(|told| told == line) }).await;
+}
+
 #[tokio::test]
 async fn while_postgresql_is_away_a_router_spends_what_it_holds_and_settles_later() {
     let mut bank = Bank::fleet(FleetSize { routers: 1, budgets: 1 }, json!({})).await;
@@ -203,6 +210,8 @@ async fn while_postgresql_is_away_a_router_spends_what_it_holds_and_settles_late
     bank.ask(named("warm", short(LUNA))).await.unwrap();
     bank.parts().postgres.kill().await;
     bank.ask(named("alone", short(LUNA))).await.unwrap();
+    told_of_the_store(&mut bank, "1").await;
     bank.parts().postgres.restart().await;
     settled(&bank, "alone").await;
+    told_of_the_store(&mut bank, "0").await;
 }

@@ -50,8 +50,8 @@ fn family(name: &str) -> &str {
 struct Distributed {
     world: World,
     ingester: Signalbox,
-    _nats: NatsServer,
-    _redis: RedisServer,
+    nats: NatsServer,
+    redis: RedisServer,
     _dir: tempfile::TempDir,
 }
 
@@ -72,7 +72,21 @@ impl Distributed {
         let secret = ("CACHE_SECRET", "a secret of at least thirty-two characters");
         let keys: Vec<_> = KEYS.into_iter().chain([secret]).collect();
         let world = World::with_keys(Topology::Remote, common, &keys).await;
-        Self { world, ingester, _nats: nats, _redis: redis, _dir: dir }
+        Self { world, ingester, nats, redis, _dir: dir }
+    }
+
+    async fn engines_that_go_away_are_told(&mut self) {
+        self.nats.kill().await;
+        self.redis.kill().await;
+        for gauge in ["signalbox_nats_connected", "signalbox_cache_redis_connected"] {
+            eventually(gauge, || async {
+                let text = self.text().await;
+                let zero = format!("{gauge} 0");
+                text.lines().any(|line| line == zero)
+                    && !text.lines().any(|line| line == format!("{gauge} 1"))
+            })
+            .await;
+        }
     }
 
     async fn text(&self) -> String {
@@ -84,7 +98,7 @@ impl Distributed {
 async fn every_metric_is_exported_with_its_labels_and_values_by_running_processes() {
     let everything = Everything::start().await;
     everything.happen().await;
-    let distributed = Distributed::start().await;
+    let mut distributed = Distributed::start().await;
     for mode in Mode::ALL {
         let asked = GenerateRequest { tenant_id: "acme".to_owned(), ..request(LUNA, "Hello?") };
         ask(&mut distributed.world.client(), mode, asked).await.unwrap();
@@ -113,6 +127,20 @@ async fn every_metric_is_exported_with_its_labels_and_values_by_running_processe
     let seen = seen().await;
     labels_are_as_registered(&seen);
     values_are_compared_with_some_that_there_are(&seen);
+    why_there_are_fallbacks_is_told(&seen);
+    distributed.engines_that_go_away_are_told().await;
+}
+
+fn why_there_are_fallbacks_is_told(seen: &Series) {
+    let has = |metric: &str, reason: &str| {
+        let labels = [("vendor", "openai"), ("reason", reason)];
+        let labels = labels.map(|(label, value)| (label.to_owned(), value.to_owned())).into();
+        assert!(seen[metric].contains(&labels), "{metric}: {reason} in {:?}", seen[metric]);
+    };
+    has("signalbox_fallbacks_total", "VENDOR_ERROR");
+    // A hedge was faster.
+    has("signalbox_fallbacks_total", "CANCELLED");
+    has("signalbox_candidates_left_out_total", "breaker_open");
 }
 
 fn labels_are_as_registered(seen: &Series) {
