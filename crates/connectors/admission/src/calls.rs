@@ -121,7 +121,7 @@ impl Calls {
     ) -> Result<T, Refused> {
         let (was_away, start) = (self.is_away(), Instant::now());
         let answer = self.call(method, ask()).await;
-        let gone = !was_away && start.elapsed() < PATIENCE / 2;
+        let gone = !was_away && start.elapsed() < PATIENCE - TRY_EVERY;
         if matches!(answer, Err(Refused::Away)) && (gone || self.is_in_touch()) {
             return self.call(method, ask()).await;
         }

@@ -35,8 +35,9 @@ use tower::{Service, ServiceExt, service_fn};
 const RESOLVE_EVERY: Duration = Duration::from_secs(5);
 /// And while nobody is known, as when all roles of a deployment start together.
 const RESOLVE_SOON: Duration = Duration::from_millis(500);
-/// How long a connection may take.
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a connection may take: a lost packet's time to be sent again, and less than callers are patient, so that there
+/// is time left to ask another replica. A machine that has gone refuses nothing, it keeps silent.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// How long a connection may be silent before the peer is asked for a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// How long that sign may take. A peer that stands still holds its calls no longer than both together.
