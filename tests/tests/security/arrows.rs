@@ -84,7 +84,7 @@ impl Pair {
             ca_file: file("ca_file"),
             trust_domain: "signalbox".to_owned(),
         };
-        Mtls::load(&config).unwrap()
+        Mtls::load(&config, &[role]).unwrap()
     }
 }
 

@@ -61,8 +61,8 @@ async fn encryption_does_not_stand_in_for_keys() {
 async fn a_process_does_not_start_with_what_others_would_not_believe() {
     let mut certificates = Certificates::new();
     let said = complaint(&certificates.issue("router"), &["--role", "router,adapter"]).await;
-    let wanted = "mtls.certificate_file: the certificate speaks for router, and not for adapter";
-    assert!(said.contains(wanted), "{said}");
+    assert!(said.contains("mtls.certificate_file: "), "{said}");
+    assert!(said.contains("speaks for router, and not for adapter, which this process serves"), "{said}");
 
     let mut torn = certificates.issue("adapter");
     let other = certificates.issue("adapter");

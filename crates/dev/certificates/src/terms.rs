@@ -19,6 +19,8 @@ pub struct Terms<'a> {
     pub trust_domain: &'a str,
     /// The host names and addresses of its process.
     pub hosts: &'a [&'a str],
+    /// Whether only those who call may show it, and not those who are called.
+    pub for_callers_only: bool,
     /// When it becomes valid.
     pub valid_from: SystemTime,
     /// When it expires.
@@ -32,6 +34,7 @@ impl Default for Terms<'_> {
             roles: &[],
             trust_domain: TRUST_DOMAIN,
             hosts: &[],
+            for_callers_only: false,
             valid_from: now() - HOUR,
             valid_until: now() + 30 * DAY,
         }
@@ -58,8 +61,10 @@ impl Terms<'_> {
         }
         params.distinguished_name.push(DnType::CommonName, "Signalbox");
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        params.extended_key_usages =
-            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        if !self.for_callers_only {
+            params.extended_key_usages.push(ExtendedKeyUsagePurpose::ServerAuth);
+        }
         set_validity(&mut params, self.valid_from, self.valid_until);
         Ok(params)
     }

@@ -1,11 +1,14 @@
 //! The authorities that are trusted.
 
-use super::{files::PemFile, own::certificates};
+use super::{
+    files::{FileProblem, PemFile},
+    own::certificates,
+};
 use rustls::RootCertStore;
 use std::sync::Arc;
 
 /// Exactly those of a file; the system's own are not trusted with them.
-pub(super) fn load(file: PemFile<'_>) -> Result<Arc<RootCertStore>, String> {
+pub(super) fn load(file: PemFile<'_>) -> Result<Arc<RootCertStore>, FileProblem> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
         roots.add(certificate).map_err(|error| {

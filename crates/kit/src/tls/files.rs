@@ -1,7 +1,7 @@
 //! A PEM file that a field of the configuration names.
 
 use crate::config::read_file;
-use std::path::Path;
+use std::{fmt, path::Path};
 
 /// A file, with the field that names it.
 #[derive(Debug, Clone, Copy)]
@@ -10,13 +10,30 @@ pub(super) struct PemFile<'c> {
     pub(super) path: &'c Path,
 }
 
+/// What is wrong with a file. Never with any of its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    /// The field that names it, as in `mtls.ca_file`.
+    pub field: &'static str,
+    /// The file, and what is wrong with it.
+    pub message: String,
+    /// Whether it cannot even be read here.
+    pub unread: bool,
+}
+
 impl PemFile<'_> {
-    pub(super) fn read(&self) -> Result<Vec<u8>, String> {
-        read_file(self.path).map_err(|problem| self.told(problem))
+    pub(super) fn read(&self) -> Result<Vec<u8>, FileProblem> {
+        read_file(self.path).map_err(|problem| FileProblem { unread: true, ..self.told(problem) })
     }
 
-    /// What is wrong with it. Never with any of its content.
-    pub(super) fn told(&self, problem: impl std::fmt::Display) -> String {
-        format!("{}: {}: {problem}", self.field, self.path.display())
+    pub(super) fn told(&self, problem: impl fmt::Display) -> FileProblem {
+        let message = format!("{}: {problem}", self.path.display());
+        FileProblem { field: self.field, message, unread: false }
+    }
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)
     }
 }

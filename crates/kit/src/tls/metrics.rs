@@ -3,12 +3,19 @@
 use super::handshake::Problem;
 use crate::telemetry::metrics;
 use prometheus::{IntCounterVec, IntGaugeVec};
-use std::sync::LazyLock;
+use std::{sync::LazyLock, time::Duration};
 
 static EXPIRY: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge(
         "signalbox_tls_certificate_expiry_timestamp_seconds",
         "When the certificate in use expires, or the first of those above it: towards clients (server) or roles (mtls).",
+        &["use"],
+    )
+});
+static LIFETIME: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_tls_certificate_lifetime_seconds",
+        "How long the certificate that expires then is good in all, from its first day to its last.",
         &["use"],
     )
 });
@@ -29,13 +36,16 @@ static FAILED_HANDSHAKES: LazyLock<IntCounterVec> = LazyLock::new(|| {
 
 pub(crate) fn register() {
     LazyLock::force(&EXPIRY);
+    LazyLock::force(&LIFETIME);
     LazyLock::force(&RELOADS);
     LazyLock::force(&FAILED_HANDSHAKES);
 }
 
 /// A certificate is in use from now on.
-pub(super) fn in_use(purpose: &str, expires_at_seconds: i64) {
-    EXPIRY.with_label_values(&[purpose]).set(expires_at_seconds);
+pub(super) fn in_use(purpose: &str, expires_at: Duration, lifetime: Duration) {
+    let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    EXPIRY.with_label_values(&[purpose]).set(seconds(expires_at));
+    LIFETIME.with_label_values(&[purpose]).set(seconds(lifetime));
     // So that they are there before the first one.
     RELOADS.with_label_values(&[purpose, "ok"]);
     RELOADS.with_label_values(&[purpose, "failed"]);

@@ -2,14 +2,17 @@
 
 use super::{
     ALPN, PROVIDER, authorities,
-    files::PemFile,
+    files::{FileProblem, PemFile},
     handshake::Acceptor,
-    kept::{Kept, Material},
+    kept::{self, Kept, Material},
     own::Own,
     roles::PeerRoles,
     verify::{self, AnyRole, OneRole},
 };
-use crate::{clock::SystemClock, config::MtlsConfig};
+use crate::{
+    clock::{Clock, SystemClock},
+    config::MtlsConfig,
+};
 use rustls::{
     ClientConfig, Error, RootCertStore, ServerConfig, client::Resumption, server::NoServerSessionStorage,
     sign::SingleCertAndKey, version::TLS13,
@@ -19,6 +22,14 @@ use std::{sync::Arc, time::SystemTime};
 /// What a process shows to other roles, and whom of them it believes.
 #[derive(Debug)]
 pub struct Mtls(Kept<Keyring>);
+
+/// The files, and what must be in them.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    files: MtlsConfig,
+    /// The roles of this process.
+    roles: Vec<String>,
+}
 
 /// Made of the files once.
 #[derive(Debug)]
@@ -31,12 +42,27 @@ struct Keyring {
 }
 
 impl Mtls {
-    /// Reads the files.
+    /// Reads the files. Their certificate must speak for these roles, now and whenever it changes: others would not let
+    /// the process in, or not believe it, and each would say so somewhere else.
     ///
     /// # Errors
     /// What is wrong with which file, and the field that names it.
-    pub fn load(config: &MtlsConfig) -> Result<Arc<Self>, String> {
-        Ok(Arc::new(Self(Kept::load(config, Arc::new(SystemClock))?)))
+    pub fn load(config: &MtlsConfig, roles: &[&str]) -> Result<Arc<Self>, String> {
+        Self::load_at(config, roles, Arc::new(SystemClock))
+    }
+
+    pub(super) fn load_at(
+        config: &MtlsConfig,
+        roles: &[&str],
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Self>, String> {
+        let kept = Kept::load(&Wanted::new(config, roles), clock).map_err(|problem| problem.to_string())?;
+        Ok(Arc::new(Self(kept)))
+    }
+
+    /// Why nobody would believe what is in the files, if so; or else why a process does not start with them.
+    pub(super) fn inspect(config: &MtlsConfig, now: SystemTime) -> Result<Option<FileProblem>, FileProblem> {
+        kept::inspect::<Keyring>(&Wanted::new(config, &[]), now)
     }
 
     /// Takes over the files whenever they change. Runs until dropped.
@@ -80,23 +106,33 @@ impl Mtls {
     }
 }
 
+impl Wanted {
+    fn new(files: &MtlsConfig, roles: &[&str]) -> Self {
+        Self { files: files.clone(), roles: roles.iter().map(|role| (*role).to_owned()).collect() }
+    }
+}
+
 impl Material for Keyring {
     const USE: &'static str = "mtls";
-    type Config = MtlsConfig;
+    type Config = Wanted;
 
-    fn files(config: &MtlsConfig) -> Vec<PemFile<'_>> {
-        files(config).to_vec()
+    fn files(wanted: &Wanted) -> Vec<PemFile<'_>> {
+        files(&wanted.files).to_vec()
     }
 
-    fn load(config: &MtlsConfig) -> Result<Self, String> {
-        let [certificate, key, ca] = files(config);
-        let trust_domain: Arc<str> = config.trust_domain.as_str().into();
+    fn load(wanted: &Wanted) -> Result<Self, FileProblem> {
+        let [certificate, key, ca] = files(&wanted.files);
+        let trust_domain: Arc<str> = wanted.files.trust_domain.as_str().into();
         let own = Own::load(certificate, key)?;
         let roles = own.leaf().map(|leaf| PeerRoles::of(leaf, &trust_domain)).unwrap_or_default();
         if roles.is_empty() {
             return Err(certificate.told(format_args!(
                 "speaks for no role: it needs a URI such as spiffe://{trust_domain}/router among its alternative names"
             )));
+        }
+        if let Some(missing) = wanted.roles.iter().find(|role| !roles.include(role)) {
+            let told = format_args!("speaks for {roles}, and not for {missing}, which this process serves");
+            return Err(certificate.told(told));
         }
         let authorities = authorities::load(ca)?;
         let server =
@@ -108,11 +144,11 @@ impl Material for Keyring {
         &self.own
     }
 
-    /// Others have the same authorities, as a rule. It may be in order while these change.
-    fn doubt(&self, config: &MtlsConfig, now: SystemTime) -> Option<String> {
+    /// Others have the same authorities, or will have them soon.
+    fn doubt(&self, wanted: &Wanted, now: SystemTime) -> Option<FileProblem> {
         let (leaf, above) = self.own.key.cert.split_first()?;
         let problem = verify::in_both_directions(leaf, above, &self.authorities, now).err()?;
-        let [certificate, _, ca] = files(config);
+        let [certificate, _, ca] = files(&wanted.files);
         Some(certificate.told(format_args!(
             "would not be believed by a process with the same authorities, those of {}: {problem}",
             ca.path.display()

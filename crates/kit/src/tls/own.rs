@@ -1,12 +1,18 @@
 //! The certificate that this process shows, with its key.
 
-use super::{PROVIDER, files::PemFile};
+use super::{
+    PROVIDER,
+    files::{FileProblem, PemFile},
+};
 use rustls::{
     Error, InconsistentKeys,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     sign::CertifiedKey,
 };
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use x509_cert::{
     Certificate,
     der::{self, DateTime, Decode},
@@ -22,16 +28,29 @@ pub(super) struct Own {
     /// When all of its certificates are valid.
     from: DateTime,
     until: DateTime,
+    /// How long the one that expires first is good in all.
+    lifetime: Duration,
+}
+
+/// How much of a certificate's life is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Age {
+    Good,
+    /// Less than a quarter: it should have been renewed.
+    Old,
+    Expired,
 }
 
 impl Own {
-    pub(super) fn load(certificate: PemFile<'_>, key: PemFile<'_>) -> Result<Self, String> {
+    pub(super) fn load(certificate: PemFile<'_>, key: PemFile<'_>) -> Result<Self, FileProblem> {
         let chain = certificates(certificate)?;
         let no_certificate = |error| certificate.told(format_args!("has what is no certificate: {error}"));
         let valid = chain.iter().map(validity).collect::<Result<Vec<_>, _>>().map_err(no_certificate)?;
         let from = valid.iter().map(|valid| valid.not_before.to_date_time()).max();
-        let until = valid.iter().map(|valid| valid.not_after.to_date_time()).min();
-        let (Some(from), Some(until)) = (from, until) else { return Err(certificate.told(NO_CERTIFICATE)) };
+        let first = valid.iter().min_by_key(|valid| valid.not_after.to_date_time());
+        let (Some(from), Some(first)) = (from, first) else { return Err(certificate.told(NO_CERTIFICATE)) };
+        let until = first.not_after.to_date_time();
+        let lifetime = until.unix_duration().saturating_sub(first.not_before.to_unix_duration());
         let private = PrivateKeyDer::from_pem_slice(&key.read()?)
             .map_err(|_| key.told("has no private key in the form of PEM"))?;
         let matched = CertifiedKey::from_der(chain, private, &PROVIDER).map_err(|error| match error {
@@ -41,7 +60,7 @@ impl Own {
             // The certificate has been looked into before.
             _ => key.told("has a private key that cannot be used; it must be RSA, ECDSA or Ed25519"),
         })?;
-        Ok(Self { key: Arc::new(matched), from, until })
+        Ok(Self { key: Arc::new(matched), from, until, lifetime })
     }
 
     /// The certificate itself, without those above it.
@@ -51,6 +70,18 @@ impl Own {
 
     pub(super) fn expires_at(&self) -> DateTime {
         self.until
+    }
+
+    pub(super) fn lifetime(&self) -> Duration {
+        self.lifetime
+    }
+
+    pub(super) fn age(&self, now: SystemTime) -> Age {
+        match self.until.to_system_time().duration_since(now) {
+            Err(_) => Age::Expired,
+            Ok(left) if left < self.lifetime / 4 => Age::Old,
+            Ok(_) => Age::Good,
+        }
     }
 
     /// Why nobody believes it now, if so.
@@ -63,7 +94,7 @@ impl Own {
 }
 
 /// Every certificate of a file.
-pub(super) fn certificates(file: PemFile<'_>) -> Result<Vec<CertificateDer<'static>>, String> {
+pub(super) fn certificates(file: PemFile<'_>) -> Result<Vec<CertificateDer<'static>>, FileProblem> {
     let pem = file.read()?;
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
     // What is wrong is not told, since it is told with a line of the file, which may be that of a key.

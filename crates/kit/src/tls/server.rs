@@ -2,14 +2,14 @@
 
 use super::{
     ALPN, PROVIDER,
-    files::PemFile,
+    files::{FileProblem, PemFile},
     handshake::Acceptor,
-    kept::{Kept, Material},
+    kept::{self, Kept, Material},
     own::Own,
 };
 use crate::{clock::SystemClock, config::ServerTlsConfig};
 use rustls::{ServerConfig, sign::SingleCertAndKey};
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 /// What a process shows to clients.
 #[derive(Debug)]
@@ -28,7 +28,16 @@ impl ServerTls {
     /// # Errors
     /// What is wrong with which file, and the field that names it.
     pub fn load(config: &ServerTlsConfig) -> Result<Arc<Self>, String> {
-        Ok(Arc::new(Self(Kept::load(config, Arc::new(SystemClock))?)))
+        let kept = Kept::load(config, Arc::new(SystemClock)).map_err(|problem| problem.to_string())?;
+        Ok(Arc::new(Self(kept)))
+    }
+
+    /// Why nobody would believe what is in the files, if so; or else why a process does not start with them.
+    pub(super) fn inspect(
+        config: &ServerTlsConfig,
+        now: SystemTime,
+    ) -> Result<Option<FileProblem>, FileProblem> {
+        kept::inspect::<Shown>(config, now)
     }
 
     /// Takes over the files whenever they change. Runs until dropped.
@@ -55,7 +64,7 @@ impl Material for Shown {
         files(config).to_vec()
     }
 
-    fn load(config: &ServerTlsConfig) -> Result<Self, String> {
+    fn load(config: &ServerTlsConfig) -> Result<Self, FileProblem> {
         let [certificate, key] = files(config);
         let own = Own::load(certificate, key)?;
         let mut server = ServerConfig::builder_with_provider(PROVIDER.clone())

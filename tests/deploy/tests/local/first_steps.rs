@@ -146,5 +146,5 @@ fn identity(system: &System, role: &str) -> Arc<Mtls> {
         ca_file: file("ca.crt"),
         trust_domain: "signalbox".to_owned(),
     };
-    Mtls::load(&config).unwrap()
+    Mtls::load(&config, &[role]).unwrap()
 }

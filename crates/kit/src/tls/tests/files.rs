@@ -12,7 +12,7 @@ fn problem(name: &str, content: &str) -> String {
     let authority = Authority::new();
     let files = Files::of(&authority.issue(&["router"]), &authority.ca_pem());
     files.write_one(name, content);
-    let problem = Mtls::load(&files.config(TRUST_DOMAIN)).unwrap_err();
+    let problem = Mtls::load(&files.config(TRUST_DOMAIN), &[]).unwrap_err();
     let path = files.0.path().join(name);
     assert!(problem.contains(path.to_str().unwrap()), "{problem}");
     problem.replace(&format!("{}/", files.0.path().display()), "")
@@ -54,7 +54,7 @@ fn a_certificate_between_roles_says_a_role_of_their_trust_domain() {
     let elsewhere = Terms { roles: &["router"], trust_domain: "elsewhere", ..Terms::default() };
     for pair in [authority.issue_for_hosts(&["router.example"]), authority.issue_on(&elsewhere)] {
         let files = Files::of(&pair, &authority.ca_pem());
-        let problem = Mtls::load(&files.config(TRUST_DOMAIN)).unwrap_err();
+        let problem = Mtls::load(&files.config(TRUST_DOMAIN), &[]).unwrap_err();
         let told = "speaks for no role: it needs a URI such as spiffe://signalbox/router among its alternative names";
         assert!(problem.starts_with("mtls.certificate_file: ") && problem.ends_with(told), "{problem}");
     }

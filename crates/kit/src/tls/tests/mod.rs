@@ -1,6 +1,8 @@
+mod age;
 mod clients;
 mod files;
 mod listener;
+mod refused;
 mod roles;
 mod rotation;
 
@@ -49,7 +51,7 @@ impl Files {
     }
 
     fn mtls(&self) -> Arc<Mtls> {
-        Mtls::load(&self.config(TRUST_DOMAIN)).unwrap()
+        Mtls::load(&self.config(TRUST_DOMAIN), &[]).unwrap()
     }
 }
 

@@ -51,7 +51,7 @@ fn strangers(authority: &Authority, role: &'static str) -> Vec<(&'static str, Ar
         ("of another authority", with(Authority::new().issue(roles)).mtls()),
         ("expired", with(authority.issue_on(&terms.clone().expired())).mtls()),
         ("not yet valid", with(authority.issue_on(&terms.clone().not_yet_valid())).mtls()),
-        ("of another trust domain", Mtls::load(&elsewhere.config("elsewhere")).unwrap()),
+        ("of another trust domain", Mtls::load(&elsewhere.config("elsewhere"), &[]).unwrap()),
     ]
 }
 
@@ -96,7 +96,7 @@ async fn a_server_believes_no_role_of_another_trust_domain_although_the_authorit
     let server = Server::of(&process(&authority, &["adapter"]));
     let terms = Terms { roles: &["router"], trust_domain: "elsewhere", ..Terms::default() };
     let files = Files::of(&authority.issue_on(&terms), &authority.ca_pem());
-    let elsewhere = Mtls::load(&files.config("elsewhere")).unwrap();
+    let elsewhere = Mtls::load(&files.config("elsewhere"), &[]).unwrap();
     let mut client = process(&authority, &["router"]).client("adapter").unwrap();
     client.client_auth_cert_resolver = elsewhere.client("adapter").unwrap().client_auth_cert_resolver;
     let stream = TcpStream::connect(server.address).await.unwrap();

@@ -8,8 +8,8 @@ use tonic_health::{
     pb::{HealthCheckRequest, health_client::HealthClient},
 };
 
-const OK: &str = "signalbox_tls_reloads_total{result=\"ok\",use=\"mtls\"}";
-const FAILED: &str = "signalbox_tls_reloads_total{result=\"failed\",use=\"mtls\"}";
+pub(super) const OK: &str = "signalbox_tls_reloads_total{result=\"ok\",use=\"mtls\"}";
+pub(super) const FAILED: &str = "signalbox_tls_reloads_total{result=\"failed\",use=\"mtls\"}";
 const EXPIRY: &str = "signalbox_tls_certificate_expiry_timestamp_seconds{use=\"mtls\"}";
 
 #[tokio::test]

@@ -1,0 +1,29 @@
+//! What is wrong with the files of a configuration, before anything is served with them.
+
+use super::{FileProblem, Mtls, ServerTls};
+use crate::config::Config;
+use std::time::SystemTime;
+
+/// What was found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Inspected {
+    /// No process starts with that.
+    pub faults: Vec<FileProblem>,
+    /// A process may start with that: what nobody would believe, and what cannot be read here but may be elsewhere.
+    pub warnings: Vec<FileProblem>,
+}
+
+/// Looks at the files of certificates that a configuration names, as at the start of a process.
+pub fn inspect(config: &Config, now: SystemTime) -> Inspected {
+    let server = config.server.tls.as_ref().map(|tls| ServerTls::inspect(tls, now));
+    let mtls = config.mtls.as_ref().map(|mtls| Mtls::inspect(mtls, now));
+    let mut found = Inspected::default();
+    for outcome in server.into_iter().chain(mtls) {
+        match outcome {
+            Ok(doubt) => found.warnings.extend(doubt),
+            Err(problem) if problem.unread => found.warnings.push(problem),
+            Err(problem) => found.faults.push(problem),
+        }
+    }
+    found
+}
