@@ -1,14 +1,13 @@
 //! The connection to the server.
 
+use crate::trust;
 use clickhouse::Client;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
     client::legacy::{Client as Http, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use rustls::{ClientConfig, RootCertStore, crypto::CryptoProvider};
-use rustls_platform_verifier::Verifier;
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 /// How long a connection may take to be made.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
@@ -26,6 +25,8 @@ pub struct Options {
     pub user: String,
     /// Password.
     pub password: String,
+    /// File with certificates (PEM) to trust in place of the system's, where the address begins with `https`.
+    pub ca_file: Option<PathBuf>,
     /// Name of the cluster whose nodes replicate the tables; none for one server. All ingesters must then write
     /// through one node at a time, for only that one surely knows what was stored a moment ago.
     pub cluster: Option<String>,
@@ -46,6 +47,7 @@ impl Options {
             database: database.into(),
             user: "default".to_owned(),
             password: String::new(),
+            ca_file: None,
             cluster: None,
             retention_days: None,
             closing_delay: Duration::from_secs(60),
@@ -59,6 +61,7 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("database", &self.database)
             .field("user", &self.user)
+            .field("ca_file", &self.ca_file)
             .field("cluster", &self.cluster)
             .field("retention_days", &self.retention_days)
             .field("closing_delay", &self.closing_delay)
@@ -77,6 +80,14 @@ pub enum OptionsError {
     /// The name of a database or a cluster.
     #[error("`{0}` is not a name: letters, digits and `_`, and no digit first")]
     Name(String),
+    /// The certificates to trust.
+    #[error("certificates {path}: {problem}")]
+    Certificates {
+        /// The file that has them, or has not.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// TLS.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
@@ -122,28 +133,10 @@ where
     tcp.set_keepalive(Some(Duration::from_secs(60)));
     tcp.set_nodelay(true);
     tcp.enforce_http(false);
-    // The system's roots take a megabyte: only those who need them load them.
-    let tls = if options.url.starts_with("https:") { system_trust() } else { no_trust() };
-    let tls = tls.map_err(|error| OptionsError::Tls(error.to_string()))?;
+    let tls = trust::config(options)?;
     let connector =
         HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
     Ok(Http::builder(TokioExecutor::new()).pool_idle_timeout(IDLE).build(connector))
-}
-
-fn no_trust() -> Result<ClientConfig, rustls::Error> {
-    let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
-    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
-}
-
-fn system_trust() -> Result<ClientConfig, rustls::Error> {
-    let verifier = Verifier::new(provider())?;
-    let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
-    // Called dangerous because any verifier could be put here; this one is the system's.
-    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
-}
-
-fn provider() -> Arc<CryptoProvider> {
-    Arc::new(rustls::crypto::ring::default_provider())
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod query;
 mod requests;
 mod rows;
 mod time;
+mod trust;
 
 pub use client::{Options, OptionsError};
 

@@ -86,6 +86,9 @@ pub struct ClickHouseConfig {
     /// Where the user's password is.
     #[serde(default)]
     pub password: Option<KeySource>,
+    /// File with certificates (PEM) to trust in place of the system's.
+    #[serde(default)]
+    pub ca_file: Option<PathBuf>,
     /// Name of the cluster whose nodes replicate the tables; none for one server. All ingesters must then write through
     /// one node at a time. Cannot be changed later.
     #[serde(default)]
@@ -168,6 +171,10 @@ pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings)
         check_key_source(clickhouse.password.as_ref(), &at.key("password"), findings);
         if clickhouse.password.is_some() && clickhouse.user.is_none() {
             findings.fault(&at, "`password` needs a `user`");
+        }
+        if clickhouse.ca_file.is_some() && !clickhouse.url.starts_with("https:") {
+            findings
+                .fault(&at.key("ca_file"), "the connection is encrypted only where `url` begins with https");
         }
         if usage.store.sqlite.is_some() {
             findings.fault(&root.key("usage").key("store"), "give either `sqlite` or `clickhouse`, not both");

@@ -6,3 +6,4 @@ mod contract;
 mod engine;
 mod exactness;
 mod operations;
+mod tls;

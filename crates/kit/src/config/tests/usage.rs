@@ -29,6 +29,12 @@ fn a_store_is_one_and_its_password_is_somewhere_else() {
         "usage:\n  store:\n    clickhouse: {url: 'http://a:8123', password: {env: PASSWORD}}\n",
         &["3:17: usage.store.clickhouse: `password` needs a `user`"],
     );
+    assert_problems(
+        "usage:\n  store:\n    clickhouse: {url: 'http://a:8123', ca_file: /etc/ca.pem}\n",
+        &[
+            "3:49: usage.store.clickhouse.ca_file: the connection is encrypted only where `url` begins with https",
+        ],
+    );
     let secret = bad("usage: {store: {clickhouse: {url: 'http://a:8123', user: u, password: s3cr3t}}}");
     assert!(secret.contains("usage.store.clickhouse.password") && !secret.contains("s3cr3t"), "{secret}");
 }

@@ -47,6 +47,7 @@ fn options(
         options.user.clone_from(user);
     }
     options.password = password.map(|password| password.expose().to_owned()).unwrap_or_default();
+    options.ca_file.clone_from(&config.ca_file);
     options.cluster.clone_from(&config.cluster);
     options.retention_days = config.retention_days;
     Ok(options)
