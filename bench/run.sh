@@ -112,6 +112,11 @@ start_signalbox() {
     targets+=("$(target "signalbox, kind openai" "$pid" "$service" "$modes" '"scenarios": ["c32"]')")
 }
 
+# The value of a key of what is read.
+json() { # KEY
+    python3 -c "import json, sys; print(json.load(sys.stdin)[\"$1\"])"
+}
+
 # Every role twice, with TLS between them, and all engines: callers have a key, and a budget pays.
 start_distributed() {
     local system="$work/system" key modes service file pids_of_roles=()
@@ -120,11 +125,12 @@ start_distributed() {
         >"$work/system.log" 2>&1 || { tail -n 20 "$work/system.log" >&2; die "the distributed system did not start"; }
     key=$(
         source "$system/env"
-        unset SIGNALBOX_API_KEY
+        export SIGNALBOX_API_KEY=$SIGNALBOX_ADMIN_KEY SIGNALBOX_SERVER
+        SIGNALBOX_SERVER=http://$(json 'server"]["listen' <"$system/config/budget-1.yaml")
         signalbox tenant create bench >/dev/null
         signalbox budget create --tenant bench --limit 1000000 monthly >/dev/null
-        signalbox key create --tenant bench --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["secret"])'
-    )
+        signalbox key create --tenant bench --json | json secret
+    ) || die "no API key was made"
     service=$(source "$system/env" && printf '%s' "$SIGNALBOX_SERVER/signalbox.v1.RouterService")
     service="\"urls\": {\"grpc-unary\": \"$service/Generate\", \"grpc-stream\": \"$service/StreamGenerate\"}"
     for file in "$system"/run/{router,adapter,cache,budget,ingest}-*.pid; do
