@@ -1,6 +1,7 @@
 //! Where the account of every request is written first.
 
 use signalbox_api::v1::UsageEvent;
+use signalbox_types::{ErrorReason, Failure};
 use std::{fmt, io, time::Duration};
 
 /// The local log of accounts: what is in it survives the death of the process.
@@ -52,6 +53,14 @@ pub enum LogFull {
         /// Accounts that it refused and that are tried again.
         accounts: usize,
     },
+}
+
+impl From<LogFull> for Failure {
+    /// What a caller is told, whom the inside of a deployment does not concern.
+    fn from(_: LogFull) -> Self {
+        let message = "no requests are taken for now, since none could be accounted for; try again later";
+        Self::new(ErrorReason::Unavailable, message)
+    }
 }
 
 /// Keeps nothing, for a simulation whose money is nobody's.

@@ -2,7 +2,7 @@
 
 use crate::metrics;
 use signalbox_api::{status, v1, v1::budget_service_client::BudgetServiceClient};
-use signalbox_kit::Hop;
+use signalbox_kit::{Hop, hop};
 use signalbox_types::{ErrorReason, Failure};
 use std::{
     future::Future,
@@ -163,12 +163,12 @@ impl Calls {
     /// service may be away, or another replica of it.
     fn found_away(&self, method: &'static str, status: &Status) {
         if self.is_in_touch() {
-            let (code, problem) = (status.code(), status.message());
+            let (code, problem) = (status.code(), hop::cause(status));
             tracing::debug!(method, ?code, problem, "the budget service could not answer");
             return;
         }
         if self.lock().replace(Instant::now() + TRY_EVERY).is_none() {
-            let (code, problem) = (status.code(), status.message());
+            let (code, problem) = (status.code(), hop::cause(status));
             tracing::warn!(method, ?code, problem, "the budget service is away; leases held are spent");
             metrics::away(true);
         }

@@ -2,6 +2,7 @@
 
 use crate::{calls::Refused, replica::Inner, upkeep};
 use signalbox_api::v1::{self, watch_admission_response::Change};
+use signalbox_kit::hop;
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
@@ -127,7 +128,7 @@ async fn follow(inner: &Arc<Inner>, mut stream: Streaming<v1::WatchAdmissionResp
             Ok(Ok(Some(message))) => message.change.into_iter().for_each(|change| inner.heard_of(change)),
             Ok(Ok(None)) => return tracing::debug!("the budget service closed the stream of changes"),
             Ok(Err(status)) => {
-                return tracing::debug!(problem = status.message(), "the stream of changes broke");
+                return tracing::debug!(problem = hop::cause(&status), "the stream of changes broke");
             }
             Err(_) => return tracing::debug!("the stream of changes fell silent"),
         }

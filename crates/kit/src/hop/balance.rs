@@ -243,8 +243,9 @@ impl Service<Request<Body>> for Balanced {
                 },
                 // Without a connection it cannot have been sent.
                 () = unconnected => {
-                    call.lost();
-                    Err(unreachable("no connection could be made"))
+                    let why = "no connection could be made";
+                    call.lost(why);
+                    Err(unreachable(why))
                 }
             }
         })
@@ -265,7 +266,7 @@ fn told(call: &mut Call, error: &tonic::transport::Error) -> Status {
         deepest = cause.to_string();
         source = cause.source();
     }
-    call.lost();
+    call.lost(&deepest);
     if connected {
         return if sent { cut(&deepest) } else { unreachable(&deepest) };
     }

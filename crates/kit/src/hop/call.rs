@@ -28,9 +28,9 @@ impl Call {
     }
 
     /// The replica cannot be reached.
-    pub(super) fn lost(&mut self) {
+    pub(super) fn lost(&mut self, why: &str) {
         self.ended = true;
-        self.replica.reach.lost();
+        self.replica.reach.lost(why);
     }
 
     /// The answer's body, of which the call is a part.
@@ -72,7 +72,7 @@ impl HttpBody for Answer {
             broken => {
                 let problem = broken.and_then(Result::err);
                 let problem = problem.as_ref().map_or("it was closed", Status::message);
-                self.call.lost();
+                self.call.lost(problem);
                 Poll::Ready(Some(Err(cut(problem))))
             }
         }

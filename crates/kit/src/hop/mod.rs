@@ -15,7 +15,7 @@ use tonic::{Status, body::Body};
 use tower::{Service, ServiceExt, util::BoxCloneSyncService};
 
 pub use balance::ParsePeerError;
-pub use loss::{was_never_sent, was_under_way};
+pub use loss::{cause, was_never_sent, was_under_way};
 
 /// A role within reach: the peer's own server in this process, or a network channel. A generated client takes
 /// either. The error is `Status`: with a boxed `dyn Error`, spawning a client call does not compile.

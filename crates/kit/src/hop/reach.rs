@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     net::SocketAddr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -37,19 +37,20 @@ struct State {
 /// The replicas that some shard of this process has found away, so that the log tells it once.
 static AWAY: Mutex<BTreeSet<SocketAddr>> = Mutex::new(BTreeSet::new());
 
+fn all_away() -> MutexGuard<'static, BTreeSet<SocketAddr>> {
+    AWAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl State {
-    fn set_away(&self, away: bool) {
-        if self.away.swap(away, Ordering::Relaxed) == away {
-            return;
+    fn away(&self, why: &str) {
+        if !self.away.swap(true, Ordering::Relaxed) && all_away().insert(self.address) {
+            tracing::warn!(peer = %self.address, why, "a peer does not answer; it is left alone until it does");
         }
-        let mut all = AWAY.lock().unwrap_or_else(PoisonError::into_inner);
-        let peer = self.address;
-        match away {
-            true if all.insert(peer) => {
-                tracing::warn!(%peer, "a peer does not answer; it is left alone until it does");
-            }
-            false if all.remove(&peer) => tracing::info!(%peer, "a peer answers again"),
-            _ => {}
+    }
+
+    fn back(&self) {
+        if self.away.swap(false, Ordering::Relaxed) && all_away().remove(&self.address) {
+            tracing::info!(peer = %self.address, "a peer answers again");
         }
     }
 }
@@ -67,8 +68,8 @@ impl Reach {
     }
 
     /// It cannot be reached: it is away until it answers a probe.
-    pub(super) fn lost(&self) {
-        self.state.set_away(true);
+    pub(super) fn lost(&self, why: &str) {
+        self.state.away(why);
         self.doubt();
     }
 
@@ -89,10 +90,10 @@ async fn probe(channel: Channel, state: Arc<State>) {
     loop {
         state.doubted.notified().await;
         while !is_well(&mut health).await {
-            state.set_away(true);
+            state.away("it does not say that it is well");
             time::sleep(PROBE_EVERY).await;
         }
-        state.set_away(false);
+        state.back();
     }
 }
 

@@ -231,9 +231,7 @@ impl Account {
             State::Closed => Ok(()),
         });
         self.event.attempts.truncate(ended);
-        written.map_err(|full| {
-            Failure::new(ErrorReason::Unavailable, format!("no requests are taken for now: {full}"))
-        })
+        written.map_err(Failure::from)
     }
 
     /// The request is refused before any call: what the caller is told.

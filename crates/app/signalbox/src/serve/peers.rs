@@ -5,7 +5,7 @@ use crate::{
     wire::{Shared, adapter_peers},
 };
 use signalbox_api::v1::{self, admin_service_client::AdminServiceClient};
-use signalbox_kit::{Hop, readiness::Readiness};
+use signalbox_kit::{Hop, hop, readiness::Readiness};
 use std::{sync::Arc, time::Duration};
 use tonic::{Request, Status};
 
@@ -39,7 +39,10 @@ pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
     let mut client = AdminServiceClient::new(hop);
     let (mut in_reach, mut misses) = (None, 0);
     loop {
-        let heard = ask(&mut client).await.map(|vendors| shared.vendors.set(vendors)).map_err(told);
+        let heard = ask(&mut client)
+            .await
+            .map(|vendors| shared.vendors.set(vendors))
+            .map_err(|status| hop::cause(&status));
         misses = if heard.is_ok() { 0 } else { misses + 1 };
         // A single miss may be one stuck replica of several.
         if (1..MISSES).contains(&misses) && in_reach == Some(true) {
@@ -61,10 +64,6 @@ fn log_change(in_reach: &mut Option<bool>, heard: &Result<(), String>) {
         Ok(()) => tracing::info!("an adapter answers"),
         Err(why) => tracing::warn!(why, "no adapter answers, so no request can be served until one does"),
     }
-}
-
-fn told(status: Status) -> String {
-    status.message().to_owned()
 }
 
 async fn ask(client: &mut AdminServiceClient<Hop>) -> Result<Vec<(Arc<str>, bool)>, Status> {

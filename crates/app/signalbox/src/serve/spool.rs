@@ -64,17 +64,31 @@ pub(crate) async fn keep(spool: Arc<Spool>, settings: SpoolConfig, router: Optio
     };
     let (mut syncs, mut looks) = (ticker(settings.sync_interval.0), ticker(LOOK_EVERY));
     let mut alarm = Alarm { at: share(settings.max_bytes, settings.alarm_at), raised: false };
+    let mut had_room = true;
     loop {
         tokio::select! {
             _ = syncs.tick() => sync(spool.clone()).await,
             _ = looks.tick() => {
                 retry(spool.clone()).await;
                 alarm.look(spool.waiting_bytes(), settings.max_bytes);
+                let room = spool.check().map_err(|full| full.to_string());
+                tell_room(&mut had_room, &room);
                 if let Some(readiness) = &router {
-                    readiness.set(CONDITION, spool.check().map_err(|full| full.to_string()));
+                    readiness.set(CONDITION, room);
                 }
             }
         }
+    }
+}
+
+/// Says why requests are refused, which their callers are not told.
+fn tell_room(had: &mut bool, room: &Result<(), String>) {
+    if std::mem::replace(had, room.is_ok()) == room.is_ok() {
+        return;
+    }
+    match room {
+        Ok(()) => tracing::info!("requests can be accounted for again"),
+        Err(why) => tracing::error!(why, "what cannot be accounted for is refused"),
     }
 }
 

@@ -91,7 +91,6 @@ async fn who_speaks_in_the_clear_is_told_apart_at_the_first_word() {
 async fn a_server_in_the_clear_is_told_apart_where_tls_is_expected() {
     let authority = Authority::new();
     let server = Server::start(Entrance::Clear(Arc::new(LoneAuthenticator::new(None, false))));
-    let failure = ask(server.hop(&process(&authority, &["router"]), "adapter"), None).await.unwrap_err();
-    assert_eq!(failure.reason, ErrorReason::Unavailable);
-    assert!(failure.message.ends_with("as adapter: it does not speak TLS"), "{}", failure.message);
+    let cause = estranged(server.hop(&process(&authority, &["router"]), "adapter")).await;
+    assert!(cause.ends_with("as adapter: it does not speak TLS"), "{cause}");
 }

@@ -14,7 +14,10 @@ use crate::{
     telemetry::metrics,
     tls::{Mtls, PeerRoles},
 };
-use signalbox_api::v1::admin_service_server::AdminServiceServer;
+use signalbox_api::v1::{
+    GetConfigStatusRequest, admin_service_client::AdminServiceClient,
+    admin_service_server::AdminServiceServer,
+};
 use signalbox_certificates::{Authority, Pair, TRUST_DOMAIN};
 use std::{fs, net::SocketAddr, sync::Arc, time::Duration};
 use tempfile::TempDir;
@@ -85,6 +88,17 @@ impl Server {
     fn hop(&self, mtls: &Arc<Mtls>, role: &'static str) -> Hop {
         hop::secured(&[format!("https://{}", self.address)], mtls, role).unwrap()
     }
+}
+
+/// Why a peer is not spoken with. A client is told none of it.
+async fn estranged(hop: Hop) -> String {
+    let refused =
+        AdminServiceClient::new(hop).get_config_status(GetConfigStatusRequest {}).await.unwrap_err();
+    assert_eq!(refused.code(), tonic::Code::Unavailable, "{refused}");
+    assert!(hop::was_never_sent(&refused), "{refused}");
+    let told = "a part of this service that the call needs cannot be reached now; try again soon";
+    assert_eq!(refused.message(), told);
+    hop::cause(&refused)
 }
 
 fn routers_ask(method: &str, caller: &PeerRoles) -> bool {

@@ -12,6 +12,7 @@ use signalbox_api::{
         usage_event::{Operation, Outcome},
     },
 };
+use signalbox_ports::LogFull;
 use signalbox_types::ErrorReason;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -209,7 +210,7 @@ async fn what_cannot_be_accounted_for_is_refused_before_a_vendor_is_called() {
     ] {
         let failure = from_status(&status);
         assert_eq!(failure.reason, ErrorReason::Unavailable);
-        assert!(failure.message.contains("usage log is full"), "{failure:?}");
+        assert_eq!(failure, LogFull::Waiting { used_bytes: 7, max_bytes: 7 }.into());
     }
     assert!(world.adapter.calls().is_empty());
     assert!(world.book.closed().is_empty());
