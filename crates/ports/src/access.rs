@@ -95,7 +95,8 @@ impl Identity {
         match &self.scope {
             Scope::Open | Scope::Deployment => Ok(()),
             Scope::Tenant(_) | Scope::ReadOnly(_) | Scope::Admin => Err(refused(
-                "only the roles of a deployment call this, by their certificates or the key that they share",
+                "only the roles of a deployment call this: where there is `mtls` by their certificates, which no key \
+                 stands in for; else by the key that they share",
             )),
         }
     }
