@@ -28,9 +28,16 @@ pub struct Loaded {
     pub warnings: Vec<Problem>,
     /// The operator's file.
     pub file: Option<Arc<PathBuf>>,
+    /// The file over the built-in catalogue, as it was written: where what is.
+    tree: Arc<Node>,
 }
 
 impl Loaded {
+    /// A problem with a field that is found only later, at its place; `field` is as in `mtls.ca_file`.
+    pub fn problem(&self, field: &str, message: impl Into<String>) -> Problem {
+        field.split('.').fold(Cursor::root(&self.tree), |at, key| at.key(key)).problem(message)
+    }
+
     /// The warnings as lines of the form `file:line:column: field: message`.
     pub fn warning_lines(&self) -> impl Iterator<Item = String> {
         let file = self.file.as_deref();
@@ -71,9 +78,10 @@ pub fn load_text(
     let mut problems = Vec::new();
     let loaded = read(text, env, today, &mut problems);
     match loaded {
-        Some((config, catalog, mut warnings)) if problems.is_empty() => {
+        Some((config, catalog, mut warnings, tree)) if problems.is_empty() => {
             warnings.sort();
-            Ok(Loaded { config: Arc::new(config), catalog: Arc::new(catalog), warnings, file })
+            let (config, catalog, tree) = (Arc::new(config), Arc::new(catalog), Arc::new(tree));
+            Ok(Loaded { config, catalog, warnings, file, tree })
         }
         _ => Err(ConfigErrors::new(file, problems)),
     }
@@ -84,7 +92,7 @@ fn read(
     env: &Environment,
     today: Day,
     problems: &mut Vec<Problem>,
-) -> Option<(Config, Catalog, Vec<Problem>)> {
+) -> Option<(Config, Catalog, Vec<Problem>, Node)> {
     let built_in = parse(DEFAULT_CATALOG, Origin::BuiltIn, problems)?;
     let over = parse(text, Origin::File, problems)?;
     if !matches!(over.value, Yaml::Map(_)) {
@@ -109,7 +117,7 @@ fn read(
     }
     let catalog = Catalog::build(&config, keys, &[DEFAULT_CATALOG, text]);
     check::check_reach(&config, &catalog, env, &Cursor::root(&tree), &mut findings);
-    Some((config, catalog, findings.warnings))
+    Some((config, catalog, findings.warnings, tree))
 }
 
 /// The typed configuration of a tree of the right shape.

@@ -1,12 +1,17 @@
 //! `signalbox check-config`: what is wrong with a configuration file, or what would be served with it.
 
 use super::{CommandError, environment, print, today};
-use signalbox_kit::config::{self, ConfigErrors, Environment, Loaded};
+use signalbox_kit::{
+    Clock, SystemClock,
+    config::{self, ConfigErrors, Environment, Loaded},
+    tls::{self, FileProblem},
+};
 use signalbox_pricing::{Day, ModelStatus};
-use std::path::PathBuf;
+use std::{path::PathBuf, time::SystemTime};
 
 const HELP: &str = "\
-Keys are looked for in this environment and in the files that the configuration names; none is shown.";
+Keys are looked for in this environment and in the files that the configuration names; none is shown. The files of
+certificates are looked into where they are; one that cannot be read here is a warning.";
 
 /// Which file to check.
 #[derive(Debug, clap::Args)]
@@ -19,9 +24,24 @@ pub(crate) struct CheckConfigArgs {
 /// Checks the file, and prints a summary where it is good.
 pub(crate) fn run(args: CheckConfigArgs) -> Result<(), CommandError> {
     let (env, day) = (environment(), today());
+    let file = args.file.display().to_string();
     let loaded = config::load(Some(&args.file), &env, day)
-        .map_err(|errors| refused(&args.file.display().to_string(), &errors))?;
-    print(&summary(&args.file.display().to_string(), &loaded, &env, day))
+        .and_then(|loaded| with_certificates(loaded, SystemClock.now()))
+        .map_err(|errors| refused(&file, &errors))?;
+    print(&summary(&file, &loaded, &env, day))
+}
+
+/// The same, where the files of certificates are good, too. Those that are not here may be where it is served.
+fn with_certificates(mut loaded: Loaded, now: SystemTime) -> Result<Loaded, ConfigErrors> {
+    let found = tls::inspect(&loaded.config, now);
+    let at_its_field = |file: FileProblem| loaded.problem(file.field, file.message);
+    let problems: Vec<_> = found.faults.into_iter().map(at_its_field).collect();
+    let warnings: Vec<_> = found.warnings.into_iter().map(at_its_field).collect();
+    if !problems.is_empty() {
+        return Err(ConfigErrors { file: loaded.file, problems });
+    }
+    loaded.warnings.extend(warnings);
+    Ok(loaded)
 }
 
 /// Every problem, in the form that editors and CI systems make links of.
@@ -77,6 +97,7 @@ fn counted(count: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signalbox_certificates::{Authority, Pair};
     use signalbox_kit::config::load_text;
     use std::path::Path;
 
@@ -103,6 +124,59 @@ mod tests {
         assert!(summary.starts_with("my.yaml is good\nversion     "), "{summary}");
         assert!(summary.contains("openai: real") && summary.contains("xai: left out"), "{summary}");
         assert!(!summary.contains("hunter2"), "{summary}");
+    }
+
+    /// A configuration in a folder with these files, and what is said of it.
+    fn check_with(files: &[(&str, &str)]) -> Result<String, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        for (name, content) in files {
+            std::fs::write(file(name), content).unwrap();
+        }
+        let text = format!(
+            "server:\n  tls:\n    certificate_file: {0}/tls.crt\n    key_file: {0}/tls.key\nmtls:\n  \
+             certificate_file: {0}/tls.crt\n  key_file: {0}/tls.key\n  ca_file: {0}/ca.crt\n",
+            folder.path().display()
+        );
+        let (env, day) = (Environment::new([("", ""); 0]), Day::parse("2026-11-29").unwrap());
+        load_text(&text, Some(Path::new("my.yaml")), &env, day)
+            .and_then(|loaded| with_certificates(loaded, SystemClock.now()))
+            .map(|loaded| summary("my.yaml", &loaded, &env, day))
+            .map_err(|errors| refused("my.yaml", &errors).to_string())
+            .map_err(|said| said.replace(&format!("{}/", folder.path().display()), ""))
+    }
+
+    #[test]
+    fn files_of_certificates_are_looked_into_as_at_the_start() {
+        let authority = Authority::new();
+        let Pair { certificate_pem, key_pem } = authority.issue(&["router"]);
+        let ca_pem = authority.ca_pem();
+        let with = |name: &str, content: &str| {
+            let good = [("tls.crt", &*certificate_pem), ("tls.key", &key_pem), ("ca.crt", &ca_pem)];
+            check_with(&good.map(|file| if file.0 == name { (file.0, content) } else { file }))
+        };
+        assert!(with("", "").unwrap().contains("\nwarnings    0"));
+        let said = with("tls.key", &authority.issue(&[]).key_pem).unwrap_err();
+        let told = "tls.key: is not the key of the certificate in tls.crt";
+        assert!(said.starts_with("my.yaml is not good: 2 problems\n"), "{said}");
+        for at in ["4:15: server.tls.key_file", "7:13: mtls.key_file"] {
+            assert!(said.contains(&format!("my.yaml:{at}: {told}")), "{said}");
+        }
+        let said = with("tls.crt", &(authority.issue(&[]).certificate_pem)).unwrap_err();
+        assert!(said.contains("my.yaml:7:13: mtls.key_file"), "{said}");
+        let said = with("ca.crt", "none").unwrap_err();
+        assert!(said.contains("my.yaml:8:12: mtls.ca_file: ca.crt: has no certificate"), "{said}");
+        let said = with("ca.crt", &Authority::new().ca_pem()).unwrap();
+        assert!(said.contains("\nwarnings    1") && said.contains("would not be believed"), "{said}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_here_may_be_where_it_is_served() {
+        let said = check_with(&[]).unwrap();
+        assert!(said.contains("\nwarnings    2"), "{said}");
+        for field in ["server.tls.certificate_file: ", "mtls.certificate_file: "] {
+            assert!(said.contains(field) && said.contains("tls.crt: cannot be read"), "{said}");
+        }
     }
 
     #[test]
