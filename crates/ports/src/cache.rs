@@ -95,6 +95,15 @@ pub trait CacheStore: Send + Sync + fmt::Debug {
     /// See [`CacheAway`].
     async fn erase(&self, tenant: Digest, scope: Option<Scope>) -> Result<u64, CacheAway>;
 
+    /// Destroys what was stored under another secret, if the store knows of any: nobody can tell any more whose it is, and
+    /// nothing of it is given again. How many keys that were.
+    ///
+    /// # Errors
+    /// See [`CacheAway`].
+    async fn erase_strays(&self) -> Result<u64, CacheAway> {
+        Ok(0)
+    }
+
     /// Takes the lead of a flight, or says who has it. A lead ends by itself after `ttl`.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod index;
 mod layout;
 mod near;
 mod scripts;
+mod secret;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -16,6 +17,7 @@ use crate::Redis;
 use near::{Search, bytes, normal};
 use redis::{RedisError, Script, ScriptInvocation, aio::MultiplexedConnection};
 use scripts::Scripts;
+use secret::InUse;
 use signalbox_ports::cache::{
     CacheAway, CacheStore, Digest, Entry, Epochs, Held, Lead, Near, Partition, Scope,
 };
@@ -39,18 +41,26 @@ pub struct RedisCache {
     fixed: bool,
     /// Spaces of vectors whose indexes are there.
     indexes: Mutex<HashSet<String>>,
+    /// The secret that digests are made with, where it is said.
+    secret: Option<InUse>,
 }
 
 impl RedisCache {
     /// Searches by vectors in the best way that the server can.
     pub fn new(redis: Redis) -> Self {
         let (way, indexes) = Default::default();
-        Self { redis, scripts: Scripts::new(), way, fixed: false, indexes }
+        Self { redis, scripts: Scripts::new(), way, fixed: false, indexes, secret: None }
     }
 
     /// Searches by vectors in one way only.
     pub fn with_search(redis: Redis, way: VectorSearch) -> Self {
         Self { way: Mutex::new(Some(way)), fixed: true, ..Self::new(redis) }
+    }
+
+    /// With the fingerprint of the secret that digests are made with, so that the store sees when it is another.
+    #[must_use]
+    pub fn under_secret(self, fingerprint: Digest) -> Self {
+        Self { secret: Some(InUse::new(fingerprint)), ..self }
     }
 
     /// How vectors are searched: found out when it is first needed.
@@ -165,8 +175,9 @@ impl CacheStore for RedisCache {
     }
 
     async fn epochs(&self, tenant: Digest, scopes: &[Scope]) -> Result<Epochs, CacheAway> {
+        let term = self.term().await?;
         let mut script = self.prepared(&self.scripts.epochs, tenant).await?;
-        script.key(layout::epochs(tenant));
+        script.key(layout::epochs(tenant)).arg(term);
         for scope in scopes {
             script.arg(layout::scope(*scope));
         }
@@ -175,13 +186,18 @@ impl CacheStore for RedisCache {
     }
 
     async fn raise(&self, tenant: Digest, scope: Scope) -> Result<u64, CacheAway> {
+        let term = self.term().await?;
         let mut script = self.prepared(&self.scripts.raise, tenant).await?;
-        script.key(layout::epochs(tenant)).arg(layout::scope(scope));
+        script.key(layout::epochs(tenant)).arg(term).arg(layout::scope(scope));
         self.ask(async |connection| script.invoke_async::<u64>(connection).await).await
     }
 
     async fn erase(&self, tenant: Digest, scope: Option<Scope>) -> Result<u64, CacheAway> {
         self.erase_all(tenant, scope).await
+    }
+
+    async fn erase_strays(&self) -> Result<u64, CacheAway> {
+        self.erase_all_strays().await
     }
 
     async fn lead(&self, tenant: Digest, key: Digest, owner: &str, ttl: Duration) -> Result<Lead, CacheAway> {

@@ -157,6 +157,10 @@ impl<S: CacheStore> CacheStore for Guarded<S> {
         self.store.erase(tenant, scope).await
     }
 
+    async fn erase_strays(&self) -> Result<u64, CacheAway> {
+        self.store.erase_strays().await
+    }
+
     async fn lead(&self, tenant: Digest, key: Digest, owner: &str, ttl: Duration) -> Result<Lead, CacheAway> {
         self.within(self.patience.exact, self.store.lead(tenant, key, owner, ttl)).await
     }

@@ -26,6 +26,14 @@ static CACHE_LEFT_ALONE: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     )
 });
 
+static CACHE_SECRET_CHANGES: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "signalbox_cache_secret_changes_total",
+        "Times that this process found the cache's store in use with another secret, and began it anew.",
+        &[],
+    )
+});
+
 pub(crate) fn connected(purpose: Purpose, connected: bool) {
     let gauge = match purpose {
         Purpose::Rates => &CONNECTED,
@@ -38,12 +46,17 @@ pub(crate) fn cache_left_alone(left_alone: bool) {
     CACHE_LEFT_ALONE.with_label_values(&[] as &[&str]).set(left_alone.into());
 }
 
+pub(crate) fn cache_secret_changed() {
+    CACHE_SECRET_CHANGES.with_label_values(&[] as &[&str]).inc();
+}
+
 pub(crate) fn asked(outcome: &str) {
     TAKEN.with_label_values(&[outcome]).inc();
 }
 
 pub(crate) fn register() {
     metrics::from_zero(&TAKEN, &["given", "short", "too_large", "away"]);
+    CACHE_SECRET_CHANGES.with_label_values(&[] as &[&str]).inc_by(0);
     for gauge in [&CONNECTED, &CACHE_CONNECTED, &CACHE_LEFT_ALONE] {
         LazyLock::force(gauge);
     }

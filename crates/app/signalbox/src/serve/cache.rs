@@ -40,6 +40,10 @@ pub(crate) fn prepare(shared: &Shared, vendors: &ShardVendors) -> Result<Option<
         };
     }
     let secret = config.cache.secret(env).map_err(|problem| format!("cache.secret: {problem}"))?;
+    let secret = match secret {
+        Some(secret) => Known { secret: Secret::new(secret.expose().as_bytes()), lasts: true },
+        None => Known { secret: Secret::new(&rand::random::<[u8; 32]>()), lasts: false },
+    };
     let options = Options {
         single_flight: config.cache.single_flight,
         exact_budget: config.cache.exact_timeout.0,
@@ -48,19 +52,22 @@ pub(crate) fn prepare(shared: &Shared, vendors: &ShardVendors) -> Result<Option<
     };
     let models = Models { shared, vendors, options: &options };
     let dependencies = Dependencies {
-        store: store(shared, config, env, secret.is_some())?,
+        store: store(shared, config, env, &secret)?,
         embedder: models.embedder(&config.cache)?,
         verifier: models.verifier(&config.cache)?,
         guards: Arc::new(Guards::builtin()),
         policies: Arc::new(Configured(shared.config.clone())),
-        secret: match secret {
-            Some(secret) => Secret::new(secret.expose().as_bytes()),
-            None => Secret::new(&rand::random::<[u8; 32]>()),
-        },
+        secret: secret.secret,
         clock: shared.clock.clone(),
         options,
     };
     Ok(Some(signalbox_cache::server(dependencies, config.server.max_message_bytes)))
+}
+
+/// What keys and seals are made from, and whether other processes have it, too.
+struct Known {
+    secret: Secret,
+    lasts: bool,
 }
 
 /// What is configured now, after each reload.
@@ -78,21 +85,21 @@ fn store(
     shared: &Shared,
     config: &Config,
     env: &Environment,
-    has_secret: bool,
+    secret: &Known,
 ) -> Result<Arc<dyn CacheStore>, String> {
     let own = &config.cache.store;
     if let Some(redis) = &own.redis {
-        if !has_secret {
+        if !secret.lasts {
             return Err(format!(
                 "cache.store.redis: answers that outlive the process need a secret; set {} in the environment of every \
                  process with the role cache, as `openssl rand -hex 32` gives one",
                 CacheConfig::SECRET_VARIABLE
             ));
         }
-        return in_redis(redis, "cache.store.redis", &config.cache, env);
+        return in_redis(redis, "cache.store.redis", &config.cache, env, &secret.secret);
     }
-    if own.memory.is_none() && config.redis.url.is_some() && has_secret {
-        return in_redis(&config.redis, "redis", &config.cache, env);
+    if own.memory.is_none() && config.redis.url.is_some() && secret.lasts {
+        return in_redis(&config.redis, "redis", &config.cache, env, &secret.secret);
     }
     let most = own.memory.clone().unwrap_or_default().max_bytes;
     Ok(Arc::new(MemoryCache::new(usize::try_from(most).unwrap_or(usize::MAX), shared.clock.clone())))
@@ -103,6 +110,7 @@ fn in_redis(
     field: &str,
     cache: &CacheConfig,
     env: &Environment,
+    secret: &Secret,
 ) -> Result<Arc<dyn CacheStore>, String> {
     let address = redis.address(env).map_err(|problem| format!("{field}.{problem}"))?;
     let address = address.ok_or_else(|| format!("{field} needs a `url`"))?;
@@ -113,7 +121,8 @@ fn in_redis(
     options.purpose = Purpose::Cache;
     options.patience = options.patience.max(patience.nearest);
     let connection = Redis::connect(&options).map_err(|error| format!("{field}: {error}"))?;
-    Ok(Arc::new(Guarded::new(RedisCache::new(connection), patience)))
+    let store = RedisCache::new(connection).under_secret(secret.fingerprint());
+    Ok(Arc::new(Guarded::new(store, patience)))
 }
 
 /// Models that the cache asks for itself.

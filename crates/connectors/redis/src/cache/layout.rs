@@ -11,6 +11,7 @@
 //! sb:v1:lk:{t:<tenant>:00}:<key>                      a lead
 //! sb:v1:va:{t:<tenant>:00}:<name>                     a value
 //! sb:v1:idx:<space>                                   the search module's index
+//! sb:v1:sec                                           the fingerprint of the secret in use, and since when
 //! ```
 //!
 //! Digests are 26 letters and digits each, so that nothing ever needs escaping. What is in braces decides on which node
@@ -64,7 +65,19 @@ pub(super) fn tag(tenant: Digest) -> String {
     format!("{{t:{}:{SHARD}}}", letters(tenant))
 }
 
+/// The tag in a key, where it has one.
+pub(super) fn tag_of(key: &str) -> Option<&str> {
+    let from = key.find("{t:")?;
+    let to = from + key[from..].find('}')?;
+    key.get(from..=to)
+}
+
 pub(super) const ENTRIES: &str = "sb:v1:x:";
+pub(super) const EPOCHS: &str = "sb:v1:ep:";
+pub(super) const VALUES: &str = "sb:v1:va:";
+pub(super) const SECRET: &str = "sb:v1:sec";
+/// What all keys of all tenants match.
+pub(super) const ALL_OF_TENANTS: &str = "sb:v1:*:{t:*";
 
 pub(super) fn entry(tag: &str, key: Digest) -> String {
     format!("{ENTRIES}{tag}:{}", letters(key))
@@ -75,11 +88,15 @@ pub(super) fn lead(tenant: Digest, key: Digest) -> String {
 }
 
 pub(super) fn value(tenant: Digest, name: &str) -> String {
-    format!("sb:v1:va:{}:{}", tag(tenant), hashed(name))
+    format!("{VALUES}{}:{}", tag(tenant), hashed(name))
 }
 
 pub(super) fn epochs(tenant: Digest) -> String {
-    format!("sb:v1:ep:{}", tag(tenant))
+    epochs_of(&tag(tenant))
+}
+
+pub(super) fn epochs_of(tag: &str) -> String {
+    format!("{EPOCHS}{tag}")
 }
 
 /// A partition besides its tenant.

@@ -1,9 +1,10 @@
 -- What both scripts about epochs begin with. KEYS[1] holds a tenant's: by scope, `floor` for all others, and `primary`,
--- the replication id of the server that they were asked of last.
+-- the replication id of the server that they were asked of last, with ARGV[3]: the secret in use, and since when.
 --
 -- Whoever becomes primary gives itself a new such id: a replica that is promoted, and a server that comes back with what
 -- it had saved. Either may have missed an invalidation, so that all epochs begin anew there: nothing stored before is
--- served any more.
+-- served any more. The same goes for a secret that is in use again: invalidations under another did not reach what it
+-- finds.
 local EPOCHS = KEYS[1]
 
 -- Raises all scopes by forgetting them: to the time, which no epoch has been before, and above all that are known.
@@ -19,7 +20,7 @@ local function begin_anew(primary)
   redis.call('HSET', EPOCHS, 'primary', primary, 'floor', string.format('%.0f', floor))
 end
 
-local primary = redis.call('INFO', 'replication'):match('master_replid:(%w+)') or 'unknown'
+local primary = (redis.call('INFO', 'replication'):match('master_replid:(%w+)') or 'unknown') .. ':' .. ARGV[3]
 if redis.call('HGET', EPOCHS, 'primary') ~= primary then
   begin_anew(primary)
 end

@@ -6,4 +6,5 @@ mod away;
 mod contract;
 mod isolation;
 mod search;
+mod secret;
 mod support;
