@@ -42,7 +42,8 @@ def arguments():
     parser.add_argument("--data", required=True, help="directory of the tables; one process at a time")
     parser.add_argument("--connections", type=int, default=4, help="queries at once")
     parser.add_argument("--user", default="default")
-    parser.add_argument("--password", default="")
+    # Not only a flag: everybody on the machine can read command lines.
+    parser.add_argument("--password", default=os.environ.get("CLICKHOUSE_ENGINE_PASSWORD", ""))
     parser.add_argument("--exit-with-stdin", action="store_true")
     return parser.parse_args()
 

@@ -45,6 +45,11 @@ impl Generation {
         Self { pairs, trusted: authority.ca_pem() }
     }
 
+    /// Whether there is one in use.
+    pub(crate) fn is_in(folder: &Folder) -> bool {
+        folder.certificates().join("current").is_dir()
+    }
+
     /// The one in use.
     pub(crate) fn read(folder: &Folder) -> Result<Self, String> {
         let read = |path: PathBuf| fs::read_to_string(&path).map_err(folder::told(&path));
@@ -78,6 +83,8 @@ impl Generation {
             folder::write(&files.key, &pair.key_pem)?;
             folder::write(&files.authorities, &self.trusted)?;
         }
+        // One may be left by somebody who was interrupted here.
+        let _mostly_there_is_none = fs::remove_file(&next);
         symlink(number.to_string(), &next).map_err(folder::told(&next))?;
         fs::rename(&next, &current).map_err(folder::told(&current))?;
         // Whoever began to read there begins again.

@@ -18,18 +18,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// # Errors
 /// Something is left.
 pub async fn down(folder: &Folder) -> Result<bool, String> {
-    let stack = Stack::load(folder).unwrap_or_default();
-    if stack.is_none() && processes(folder).is_empty() {
+    let ours = folder.is_ours();
+    if !ours && processes(folder).is_empty() {
         return Ok(false);
     }
-    let _lock = if folder.path().is_dir() { Some(folder.lock()?) } else { None };
+    let _lock = if ours { Some(folder.lock()?) } else { None };
+    // What cannot be read is removed all the same.
+    let stack = Stack::load(folder).unwrap_or_default();
     end(folder, &Part::all().collect::<Vec<_>>()).await;
     let left = left(folder, stack.as_ref()).await;
     if !left.is_empty() {
         return Err(format!("left: {}", left.join(", ")));
     }
-    if let Some(stack) = stack {
-        remove(stack.postgres())?;
+    let outside = stack.map(|stack| stack.postgres().to_owned()).or_else(|| postgres::found(folder));
+    outside.map_or(Ok(()), |outside| remove(&outside))?;
+    if ours {
         remove(folder.path())?;
     }
     Ok(true)

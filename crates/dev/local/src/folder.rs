@@ -18,8 +18,7 @@ impl Folder {
     /// # Errors
     /// The path cannot be made absolute.
     pub fn at(path: &Path) -> Result<Self, String> {
-        let absolute = path.canonicalize().or_else(|_| std::path::absolute(path));
-        absolute.map(Self).map_err(told(path))
+        std::path::absolute(path).map(|path| Self(resolved(&path))).map_err(told(path))
     }
 
     /// Itself.
@@ -63,17 +62,22 @@ impl Folder {
         self.0.join("env")
     }
 
-    /// Makes it.
+    /// Makes it, empty.
     pub(crate) fn make(&self) -> Result<(), String> {
-        for part in ["", "logs", "run", "config", "data", "certificates"] {
-            // Nobody else may read secrets, but PostgreSQL must come through to its own, as somebody who is not root.
-            let mode = if matches!(part, "" | "data") { 0o711 } else { 0o700 };
-            let path = self.0.join(part);
-            let made = DirBuilder::new().recursive(true).mode(mode).create(&path);
-            made.and_then(|()| fs::set_permissions(&path, Permissions::from_mode(mode)))
-                .map_err(told(&path))?;
-        }
-        Ok(())
+        self.make_inside("")
+    }
+
+    /// Makes the folders in it.
+    pub(crate) fn furnish(&self) -> Result<(), String> {
+        ["logs", "run", "config", "data", "certificates"].iter().try_for_each(|name| self.make_inside(name))
+    }
+
+    fn make_inside(&self, name: &str) -> Result<(), String> {
+        // Nobody else may read secrets, but PostgreSQL must come through to its own, as somebody who is not root.
+        let mode = if matches!(name, "" | "data") { 0o711 } else { 0o700 };
+        let path = self.0.join(name);
+        let made = DirBuilder::new().recursive(true).mode(mode).create(&path);
+        made.and_then(|()| fs::set_permissions(&path, Permissions::from_mode(mode))).map_err(told(&path))
     }
 
     /// Keeps others from working on it at the same time, until what is returned is dropped.
@@ -88,8 +92,29 @@ impl Folder {
 
     /// Whether it is there and is nothing of ours, so that it must be left alone.
     pub(crate) fn is_foreign(&self) -> bool {
-        let Ok(mut entries) = fs::read_dir(&self.0) else { return false };
-        !self.stack().is_file() && entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != "lock"))
+        !self.stack().exists() && self.names().iter().any(|name| !BEFORE_THE_MARK.contains(&&**name))
+    }
+
+    /// Whether anything of ours is in it, be it only what is made first.
+    pub(crate) fn is_ours(&self) -> bool {
+        !self.names().is_empty() && !self.is_foreign()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// What is in it before `stack.json` is, by which it is known for ours.
+const BEFORE_THE_MARK: [&str; 2] = ["lock", "stack.new"];
+
+/// A path without links, as processes tell theirs, also where its end is not there yet.
+fn resolved(path: &Path) -> PathBuf {
+    match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Ok(found), ..) => found,
+        (Err(_), Some(parent), Some(name)) => resolved(parent).join(name),
+        _ => path.to_owned(),
     }
 }
 
@@ -106,4 +131,38 @@ pub(crate) fn write(path: &Path, content: &str) -> Result<(), String> {
 /// An error of the system, with the path that it is about.
 pub(crate) fn told(path: &Path) -> impl Fn(std::io::Error) -> String + '_ {
     move |error| format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_known_by_its_mark_and_by_what_is_made_before_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::at(&parent.path().join("local")).unwrap();
+        let is = || (folder.is_ours(), folder.is_foreign());
+        assert_eq!(is(), (false, false), "it is not there");
+        folder.make().unwrap();
+        assert_eq!(is(), (false, false), "an empty folder is nobody's");
+        let lock = folder.lock().unwrap();
+        assert_eq!(is(), (true, false), "an `up` was interrupted at once");
+        fs::write(folder.path().join("thesis.txt"), "years of work").unwrap();
+        assert_eq!(is(), (false, true));
+        fs::write(folder.stack(), "").unwrap();
+        assert_eq!(is(), (true, false), "its mark is there, be it empty");
+        drop(lock);
+    }
+
+    #[test]
+    fn a_folder_has_one_name_before_it_is_made_and_after_however_it_is_reached() {
+        let parent = tempfile::tempdir().unwrap();
+        let (real, link) = (parent.path().join("real"), parent.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let before = Folder::at(&link.join("local")).unwrap();
+        before.make().unwrap();
+        assert_eq!(before, Folder::at(&link.join("local")).unwrap());
+        assert_eq!(before, Folder::at(&real.join("local")).unwrap());
+    }
 }

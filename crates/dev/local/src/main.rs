@@ -84,7 +84,7 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
         }
         Command::Rotate => rotate(&load(&folder)?, |step| say(step)).await?,
         Command::Roll { role } => {
-            let kind = if role == "all" { None } else { Some(kind(&role)?) };
+            let kind = if role == "all" { None } else { Some(Kind::role(&role)?) };
             roll(&load(&folder)?, kind, |part| say(format!("{part} is back"))).await?;
         }
     }
@@ -111,9 +111,4 @@ fn read(file: &Path) -> Result<Value, String> {
 
 fn load(folder: &Folder) -> Result<Stack, String> {
     Stack::load(folder)?.ok_or_else(|| format!("nothing is up in {}: `make up`", folder.path().display()))
-}
-
-fn kind(name: &str) -> Result<Kind, String> {
-    let kind: Kind = name.parse()?;
-    if kind.is_role() { Ok(kind) } else { Err(format!("`{name}` is no role of Signalbox")) }
 }

@@ -63,6 +63,18 @@ impl Kind {
         self <= Self::Ingest
     }
 
+    /// The role of a name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn role(name: &str) -> Result<Self, String> {
+        let roles = || Self::ALL.into_iter().filter(|kind| kind.is_role());
+        roles().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = roles().map(Self::name).collect();
+            format!("`{name}` is no role of Signalbox; there are {}", names.join(", "))
+        })
+    }
+
     /// How many there are.
     fn count(self) -> u16 {
         match self {
@@ -75,17 +87,6 @@ impl Kind {
     /// Its processes.
     pub fn parts(self) -> impl Iterator<Item = Part> + Clone {
         (1..=self.count()).map(move |number| Part { kind: self, number })
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| {
-            format!("there is no `{text}`; there are {}", Self::ALL.map(Self::name).join(", "))
-        })
     }
 }
 
@@ -149,6 +150,11 @@ mod tests {
         }
         assert_eq!("router-2".parse(), Ok(Part { kind: Kind::Router, number: 2 }));
         assert!("router-3".parse::<Part>().is_err());
-        assert!("batch".parse::<Kind>().unwrap_err().contains("router, adapter, cache, budget, ingest"));
+        assert_eq!(Kind::role("ingest"), Ok(Kind::Ingest));
+        for name in ["batch", "nats"] {
+            let told =
+                format!("`{name}` is no role of Signalbox; there are router, adapter, cache, budget, ingest");
+            assert_eq!(Kind::role(name), Err(told));
+        }
     }
 }

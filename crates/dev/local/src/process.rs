@@ -58,7 +58,25 @@ pub(crate) fn spawn(stack: &Stack, part: Part, launch: &Launch) -> Result<Child,
 
 /// Whether a process runs and is this one. Numbers are given anew after a crash of the machine.
 fn is(folder: &Folder, pid: u32, part: Part) -> bool {
-    environment(pid).is_some_and(|environment| has(&environment, mark(folder, part).as_bytes()))
+    lives(pid) && environment(pid).is_some_and(|environment| has(&environment, mark(folder, part).as_bytes()))
+}
+
+/// Whether it has not ended. One that has, and whose parent has not asked how, is there as a zombie; in a container
+/// whose first process asks for nobody, for ever.
+fn lives(pid: u32) -> bool {
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Whether somebody has stopped it, by SIGSTOP.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    state(pid) == Some('T')
+}
+
+/// What the kernel says of it, in one letter.
+fn state(pid: u32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Its name comes first, in brackets, and may have any in it.
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
 fn environment(pid: u32) -> Option<Vec<u8>> {
@@ -84,6 +102,7 @@ pub fn processes(folder: &Folder) -> Vec<Ours> {
     numbers()
         .into_iter()
         .filter_map(|pid| Some(Ours { part: part_of(folder, &environment(pid)?)?, pid }))
+        .filter(|ours| lives(ours.pid))
         .collect()
 }
 
@@ -100,7 +119,7 @@ fn part_of(folder: &Folder, environment: &[u8]) -> Option<Part> {
 /// environment, over which they write their titles.
 pub(crate) fn working_in(folder: &Path) -> Vec<u32> {
     let is_in = |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder);
-    numbers().into_iter().filter(is_in).collect()
+    numbers().into_iter().filter(is_in).filter(|pid| lives(*pid)).collect()
 }
 
 /// Of all processes of this machine.
@@ -145,8 +164,8 @@ pub(crate) async fn gone(folder: &Folder, those: &[Ours], patience: Duration) ->
     true
 }
 
-/// Whether a process has ended. One that nobody has asked how it ended has, too.
-fn has_ended(folder: &Folder, ours: Ours) -> bool {
+/// Whether a process has ended.
+pub(crate) fn has_ended(folder: &Folder, ours: Ours) -> bool {
     !is(folder, ours.pid, ours.part)
 }
 
@@ -164,5 +183,25 @@ mod tests {
         assert_eq!(part("SIGNALBOX_LOCAL=/nowhere/local:"), None);
         // This one is nobody's.
         assert!(!is(&folder, std::process::id(), Part::all().next().unwrap()));
+    }
+
+    #[tokio::test]
+    async fn a_process_that_has_ended_is_none_even_if_nobody_asks_how_it_ended() {
+        let (home, part) = (tempfile::tempdir().unwrap(), Part::all().next().unwrap());
+        let folder = Folder::at(home.path()).unwrap();
+        let mut sleeps = std::process::Command::new("sleep");
+        let mark = mark(&folder, part);
+        let (name, value) = mark.split_once('=').unwrap();
+        let mut child = sleeps.arg("60").env(name, value).current_dir(folder.path()).spawn().unwrap();
+        let ours = Ours { part, pid: child.id() };
+        assert_eq!((find(&folder, part), working_in(folder.path())), (Some(ours.pid), vec![ours.pid]));
+        assert!(!is_stopped(ours.pid) && !has_ended(&folder, ours));
+
+        signal(ours.pid, Signal::KILL);
+        assert!(gone(&folder, &[ours], GONE_WITHIN).await);
+        assert_eq!(state(ours.pid), Some('Z'), "nobody has asked");
+        assert_eq!((find(&folder, part), processes(&folder)), (None, vec![]));
+        assert_eq!(working_in(folder.path()), [] as [u32; 0]);
+        child.wait().unwrap();
     }
 }

@@ -16,9 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) async fn ready(stack: &Stack, part: Part, pid: u32) -> Result<(), String> {
     let at = |purpose| stack.ports().address(part, purpose);
     match part.kind {
-        Kind::Postgres if postgres::is_ready(stack, pid) => Ok(()),
-        Kind::Postgres => Err("it takes no connections yet".to_owned()),
-        Kind::Redis => answers(at(Purpose::Clients)).await,
+        Kind::Postgres if !postgres::has_begun(stack, pid) => Err("it takes no connections yet".to_owned()),
+        Kind::Postgres => answers(at(Purpose::Clients), ASK_POSTGRES, b"SN").await,
+        // Anything at all is good, be it that it wants a password first.
+        Kind::Redis => answers(at(Purpose::Clients), b"PING\r\n", b"+-").await,
         Kind::Vendors => good(at(Purpose::Clients), "/_sim/health").await,
         Kind::ClickHouse => good(at(Purpose::Clients), "/ping").await,
         Kind::Nats => good(at(Purpose::Metrics), "/healthz").await,
@@ -35,16 +36,19 @@ async fn good(address: SocketAddr, path: &str) -> Result<(), String> {
     }
 }
 
-/// Whether Redis answers anything at all, be it that it wants a password first.
-async fn answers(address: SocketAddr) -> Result<(), String> {
+/// Whether PostgreSQL speaks TLS: it says yes (S) or no (N) before it asks for a password.
+const ASK_POSTGRES: &[u8] = &[0, 0, 0, 8, 4, 210, 22, 47];
+
+/// Whether an engine answers a question by one of these letters.
+async fn answers(address: SocketAddr, question: &[u8], letters: &[u8]) -> Result<(), String> {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;
-        stream.write_all(b"PING\r\n").await?;
+        stream.write_all(question).await?;
         stream.read_u8().await
     };
     match timeout(PATIENCE, ask).await {
-        Ok(Ok(b'+' | b'-')) => Ok(()),
-        Ok(Ok(_)) => Err("it does not speak Redis's language".to_owned()),
+        Ok(Ok(letter)) if letters.contains(&letter) => Ok(()),
+        Ok(Ok(_)) => Err("it answers in another language".to_owned()),
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
     }

@@ -64,21 +64,21 @@ impl Stack {
             mtls: shape.mtls,
             overlay: shape.overlay,
             programs: program.parent().unwrap_or(&program).to_owned(),
-            postgres: PathBuf::new(),
+            postgres: postgres::home(&folder),
             secrets: Secrets::draw(),
             key: None,
         };
         Ok(Self { folder, facts })
     }
 
-    /// Makes its folder.
-    pub(crate) fn make(&mut self) -> Result<(), String> {
-        self.folder.make()?;
-        self.facts.postgres = postgres::home(&self.folder)?;
-        if self.mtls() {
+    /// Makes what it needs and lacks, whenever it was interrupted.
+    pub(crate) fn make(&self) -> Result<(), String> {
+        self.folder.furnish()?;
+        postgres::make_home(self)?;
+        if self.mtls() && !Generation::is_in(&self.folder) {
             Generation::issue().put(&self.folder)?;
         }
-        self.save()
+        Ok(())
     }
 
     /// The one in a folder, if there is any.
@@ -91,7 +91,10 @@ impl Stack {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(folder::told(&path))?,
         };
-        let facts = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let facts = serde_json::from_str(&text).map_err(|error| {
+            let path = path.display();
+            format!("{path} is damaged ({error}): `make down` ends what runs and removes all, then `make up` again")
+        })?;
         Ok(Some(Self { folder: folder.clone(), facts }))
     }
 

@@ -1,6 +1,6 @@
 //! Starting a process and waiting until it does its work.
 
-use crate::{Kind, Part, Stack, engines::postgres, launch, process, ready::ready};
+use crate::{Kind, Part, Stack, engines::postgres, launch, process, process::Ours, ready::ready};
 use std::{fs, path::Path, time::Duration};
 use tokio::{
     process::Child,
@@ -33,6 +33,32 @@ pub(crate) async fn start(stack: &Stack, part: Part) -> Result<(), String> {
 async fn alone(stack: &Stack) {
     let (data, end) = (postgres::data(stack), Instant::now() + process::GONE_WITHIN);
     while !process::working_in(&data).is_empty() && Instant::now() < end {
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Waits until a process that was found is ready, and says whether it is; it is not if it has ended.
+pub(crate) async fn already(stack: &Stack, ours: Ours) -> Result<bool, String> {
+    let Ours { part, pid } = ours;
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let state = ready(stack, part, pid).await;
+        // Only now: it may have answered with its last breath.
+        if process::has_ended(stack.folder(), ours) {
+            return Ok(false);
+        }
+        let Err(missing) = state else { return Ok(true) };
+        if process::is_stopped(pid) {
+            return Err(format!("{part} was stopped, and goes on by `kill -CONT {pid}`"));
+        }
+        if Instant::now() > end {
+            let log = stack.folder().log(part);
+            let patience = PATIENCE.as_secs();
+            return Err(format!(
+                "{part} (process {pid}) runs, but was not ready within {patience} s: {missing}; see {}",
+                log.display()
+            ));
+        }
         sleep(LOOK_EVERY).await;
     }
 }

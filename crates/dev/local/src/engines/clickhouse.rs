@@ -9,6 +9,6 @@ use crate::{
 pub(crate) fn prepare(stack: &Stack, part: Part) -> Result<Launch, String> {
     let port = stack.ports().of(part, Purpose::Clients).to_string();
     let data = stack.folder().data(part).join("tables").display().to_string();
-    let login = ["--user", USER, "--password", &stack.secrets().engines];
-    Ok(Launch::of(tool("clickhouse-engine")?).args(["--port", &port, "--data", &data]).args(login))
+    let launch = Launch::of(tool("clickhouse-engine")?).args(["--port", &port, "--data", &data]);
+    Ok(launch.args(["--user", USER]).env("CLICKHOUSE_ENGINE_PASSWORD", &stack.secrets().engines))
 }

@@ -5,28 +5,58 @@ use crate::{Folder, Kind, Part, Purpose, Stack, folder, launch::Launch, process}
 use std::{
     fs,
     os::unix::{
-        fs::{MetadataExt as _, chown},
+        fs::{MetadataExt as _, lchown, symlink},
         process::CommandExt as _,
     },
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-/// An empty folder for its files: in ours, unless the one who runs it cannot get there.
-pub(crate) fn home(folder: &Folder) -> Result<PathBuf, String> {
-    let inside = folder.data(Part { kind: Kind::Postgres, number: 1 });
-    let user = unprivileged();
-    let home = match user {
-        Some(_) if !is_open(&inside) => {
+/// How folders for its files are called that are not in ours.
+const OUTSIDE: &str = "signalbox-local-postgres-";
+
+/// Where its files are to be: in our folder, unless the one who runs it cannot get there.
+pub(crate) fn home(folder: &Folder) -> PathBuf {
+    match unprivileged() {
+        Some(_) if !is_open(folder.path()) => {
             let name: [u8; 8] = rand::random();
-            std::env::temp_dir().join(format!("signalbox-local-postgres-{:016x}", u64::from_be_bytes(name)))
+            std::env::temp_dir().join(format!("{OUTSIDE}{:016x}", u64::from_be_bytes(name)))
         }
-        _ => inside,
-    };
-    fs::create_dir(&home).map_err(folder::told(&home))?;
-    let (uid, gid) = user.unzip();
-    chown(&home, uid, gid).map_err(folder::told(&home))?;
-    Ok(home)
+        _ => inside(folder),
+    }
+}
+
+/// Makes a folder for its files, unless there is one.
+pub(crate) fn make_home(stack: &Stack) -> Result<(), String> {
+    let (home, inside) = (stack.postgres(), inside(stack.folder()));
+    if data(stack).is_dir() {
+        return Ok(());
+    }
+    if home != inside && fs::symlink_metadata(&inside).is_err() {
+        symlink(home, &inside).map_err(folder::told(&inside))?;
+    }
+    match fs::create_dir(home) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(folder::told(home)(error)),
+        _ => own(home),
+    }
+}
+
+/// Where its files are, by what is in our folder alone.
+pub(crate) fn found(folder: &Folder) -> Option<PathBuf> {
+    let inside = inside(folder);
+    let outside = fs::read_link(&inside).ok()?;
+    let name = outside.file_name()?.to_str()?.to_owned();
+    name.starts_with(OUTSIDE).then_some(outside)
+}
+
+fn inside(folder: &Folder) -> PathBuf {
+    folder.data(Part { kind: Kind::Postgres, number: 1 })
+}
+
+/// Gives something to the user who runs it.
+fn own(path: &Path) -> Result<(), String> {
+    let (uid, gid) = unprivileged().unzip();
+    lchown(path, uid, gid).map_err(folder::told(path))
 }
 
 /// Whether everybody can go through all folders on the way.
@@ -55,8 +85,8 @@ pub(crate) fn prepare(stack: &Stack, part: Part) -> Result<Launch, String> {
         .args(["-c", "shared_buffers=32MB"]))
 }
 
-/// Whether it takes connections: it writes so into its folder.
-pub(crate) fn is_ready(stack: &Stack, pid: u32) -> bool {
+/// Whether it has begun to take connections: it writes so into its folder.
+pub(crate) fn has_begun(stack: &Stack, pid: u32) -> bool {
     let state = fs::read_to_string(data(stack).join("postmaster.pid")).unwrap_or_default();
     let lines: Vec<&str> = state.lines().map(str::trim).collect();
     lines.first() == Some(&pid.to_string().as_str()) && lines.get(7) == Some(&"ready")
@@ -72,30 +102,27 @@ fn forget(data: &Path) -> Result<(), String> {
     fs::remove_file(&remains).map_err(folder::told(&remains))
 }
 
-/// Makes an empty database.
+/// Makes an empty database, in one step: what was interrupted is made anew.
 fn init(programs: &Path, home: &Path, password: &str) -> Result<(), String> {
-    let secret = home.join("password");
-    fs::write(&secret, password).map_err(folder::told(&secret))?;
-    let user = unprivileged();
-    let (uid, gid) = user.unzip();
-    chown(&secret, uid, gid).map_err(folder::told(&secret))?;
+    let (secret, new) = (home.join("password"), home.join("new"));
+    if new.exists() {
+        fs::remove_dir_all(&new).map_err(folder::told(&new))?;
+    }
+    folder::write(&secret, password)?;
+    own(&secret)?;
     let mut command = Command::new(programs.join("initdb"));
     command.args(["--no-sync", "-E", "UTF8", "--locale=C.UTF-8", "--wal-segsize=4"]);
-    command
-        .args(["-A", "scram-sha-256", "-U", USER, "--pwfile"])
-        .arg(&secret)
-        .arg("-D")
-        .arg(home.join("data"));
+    command.args(["-A", "scram-sha-256", "-U", USER, "--pwfile"]).arg(&secret).arg("-D").arg(&new);
     command.current_dir(home).stdin(Stdio::null()).stdout(Stdio::null());
-    if let Some((uid, gid)) = user {
+    if let Some((uid, gid)) = unprivileged() {
         command.uid(uid).gid(gid);
     }
     let output = command.output().map_err(|error| format!("cannot start initdb: {error}"))?;
     fs::remove_file(&secret).map_err(folder::told(&secret))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("initdb: {}", String::from_utf8_lossy(&output.stderr))),
+    if !output.status.success() {
+        return Err(format!("initdb: {}", String::from_utf8_lossy(&output.stderr)));
     }
+    fs::rename(&new, home.join("data")).map_err(folder::told(&new))
 }
 
 /// Where its programs are: in `PATH`, or where Debian keeps them, the newest version.
