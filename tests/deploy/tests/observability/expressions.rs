@@ -14,9 +14,9 @@ pub(super) struct Expression {
 }
 
 /// Labels that whoever scrapes puts on every series.
-const SCRAPED: [&str; 2] = ["namespace", "instance"];
+const SCRAPED: [&str; 3] = ["namespace", "job", "instance"];
 /// What Prometheus itself tells.
-const OF_PROMETHEUS: (&str, [&str; 2]) = ("ALERTS", ["alertname", "alertstate"]);
+const OF_PROMETHEUS: [(&str, &[&str]); 2] = [("ALERTS", &["alertname", "alertstate"]), ("up", &[])];
 
 /// Those of rules, dashboards and runbooks.
 pub(super) fn all() -> Vec<Expression> {
@@ -46,8 +46,8 @@ fn labels_of(
         let level = name.split(':').next()?;
         return Some(level.split('_').map(str::to_owned).collect());
     }
-    if name == OF_PROMETHEUS.0 {
-        return Some(OF_PROMETHEUS.1.map(str::to_owned).to_vec());
+    if let Some((_, labels)) = OF_PROMETHEUS.iter().find(|(own, _)| *own == name) {
+        return Some(labels.iter().map(|label| (*label).to_owned()).collect());
     }
     if let Some(family) = families.get(name).filter(|family| family.kind != "histogram") {
         return Some(family.labels.clone());
@@ -91,7 +91,9 @@ pub(super) fn compared() -> BTreeSet<(String, String, String)> {
     let selectors = all().into_iter().flat_map(|expression| promql::uses(&expression.text).selectors);
     let own = |label: &str| !SCRAPED.contains(&label) && label != "le";
     let mut compared = BTreeSet::new();
-    for selector in selectors.filter(|selector| selector.name != OF_PROMETHEUS.0) {
+    let of_prometheus =
+        |selector: &promql::Selector| OF_PROMETHEUS.iter().any(|(own, _)| *own == selector.name);
+    for selector in selectors.filter(|selector| !of_prometheus(selector)) {
         for matcher in selector.matchers.iter().filter(|matcher| own(&matcher.label)) {
             for value in matcher.value.split('|').filter(|value| *value != ".*") {
                 compared.insert((selector.name.clone(), matcher.label.clone(), value.to_owned()));

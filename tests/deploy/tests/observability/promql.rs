@@ -65,7 +65,7 @@ fn named(rest: &mut Peekable<Chars<'_>>, uses: &mut Uses) {
 
 /// Aggregations may have their labels before what they sum up.
 fn is_aggregation(name: &str) -> bool {
-    ["sum", "min", "max", "avg", "count", "topk"].contains(&name)
+    ["sum", "min", "max", "avg", "count", "topk", "group"].contains(&name)
 }
 
 fn matchers(rest: &mut Peekable<Chars<'_>>) -> Vec<Matcher> {
