@@ -35,10 +35,16 @@ const MAX_MESSAGE_BYTES: usize = 256 * 1024 * 1024;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ServerArgs {
     /// Address of the server
-    #[arg(long, env = "SIGNALBOX_SERVER", default_value = "http://127.0.0.1:50051", value_name = "URL")]
+    #[arg(
+        long,
+        global = true,
+        env = "SIGNALBOX_SERVER",
+        default_value = "http://127.0.0.1:50051",
+        value_name = "URL"
+    )]
     pub(crate) server: String,
     /// Authorities to trust where the address is https://, in place of this machine's own (PEM)
-    #[arg(long, env = "SIGNALBOX_CA_FILE", value_name = "FILE")]
+    #[arg(long, global = true, env = "SIGNALBOX_CA_FILE", value_name = "FILE")]
     ca_file: Option<PathBuf>,
 }
 
