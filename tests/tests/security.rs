@@ -2,6 +2,7 @@
 
 mod arrows;
 mod drain;
+mod files;
 mod load;
 mod public;
 mod raw;

@@ -21,6 +21,9 @@ use x509_cert::{
 
 const NO_CERTIFICATE: &str = "has no certificate in the form of PEM";
 
+/// A long life makes nobody wait for less than that with renewing.
+const OLD: Duration = Duration::from_secs(30 * 24 * 3600);
+
 /// The certificate of this process, those between it and its authority, and its private key.
 #[derive(Debug)]
 pub(super) struct Own {
@@ -36,7 +39,7 @@ pub(super) struct Own {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Age {
     Good,
-    /// Less than a quarter: it should have been renewed.
+    /// Less than a quarter, or thirty days: it should have been renewed.
     Old,
     Expired,
 }
@@ -79,7 +82,7 @@ impl Own {
     pub(super) fn age(&self, now: SystemTime) -> Age {
         match self.until.to_system_time().duration_since(now) {
             Err(_) => Age::Expired,
-            Ok(left) if left < self.lifetime / 4 => Age::Old,
+            Ok(left) if left < (self.lifetime / 4).min(OLD) => Age::Old,
             Ok(_) => Age::Good,
         }
     }
