@@ -66,6 +66,14 @@ impl Compose {
         Service { name, value: &self.0["services"][name] }
     }
 
+    /// What the file has in itself of a file that a container sees, by where the container sees it.
+    pub(super) fn inline(&self, service: Service<'_>) -> BTreeMap<String, String> {
+        let mounts = service.value["configs"].as_array().into_iter().flatten();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let content = |mount: &Value| text(&self.0["configs"][text(&mount["source"])]["content"]);
+        mounts.map(|mount| (text(&mount["target"]), content(mount))).collect()
+    }
+
     /// Those of the image that is built here.
     pub(super) fn roles(&self) -> impl Iterator<Item = Service<'_>> {
         self.services().filter(|service| !service.value["build"].is_null())

@@ -113,7 +113,7 @@ impl Names {
 /// What the roles stand on, started by the commands of the compose file where they take commands.
 struct Engines {
     _postgres: PostgresServer,
-    _redis: [RedisServer; 2],
+    _redis: [(RedisServer, TempDir); 2],
     _clickhouse: ClickHouseEngine,
     _nats: (Child, TempDir),
 }
@@ -123,29 +123,41 @@ impl Engines {
         let (postgres, clickhouse, redis, cache, nats) = tokio::join!(
             PostgresServer::start(),
             ClickHouseEngine::start(),
-            redis(compose.service("redis"), &[]),
+            redis(compose, "redis", &[]),
             async {
                 let search = tool("redis-server").with_file_name("redisearch.so");
-                redis(compose.service("redis-cache"), &["--loadmodule", &search.to_string_lossy()]).await
+                redis(compose, "redis-cache", &["--loadmodule", &search.to_string_lossy()]).await
             },
             nats(compose.service("nats"), names),
         );
         let database = compose.service("postgres").environment()["POSTGRES_DB"].clone();
         postgres.database(&database).await;
         names.lead("postgres", 5432, postgres.port()).await;
-        names.lead("redis", 6379, redis.port()).await;
-        names.lead("redis-cache", 6379, cache.port()).await;
+        names.lead("redis", 6379, redis.0.port()).await;
+        names.lead("redis-cache", 6379, cache.0.port()).await;
         let url = clickhouse.url();
         names.lead("clickhouse", 8123, url.rsplit_once(':').unwrap().1.parse().unwrap()).await;
         Self { _postgres: postgres, _redis: [redis, cache], _clickhouse: clickhouse, _nats: nats }
     }
 }
 
-async fn redis(service: Service<'_>, more: &[&str]) -> RedisServer {
-    let command = service.strings("command");
-    assert_eq!(command[0], "redis-server");
-    let arguments: Vec<&str> = command[1..].iter().map(String::as_str).chain(more.iter().copied()).collect();
-    RedisServer::with(&arguments).await
+/// By its command, with the file that it includes from a folder. Whoever has no password is not let in.
+async fn redis(compose: &Compose, name: &str, more: &[&str]) -> (RedisServer, TempDir) {
+    let (service, folder) = (compose.service(name), tempfile::tempdir().unwrap());
+    let mut command = service.strings("command");
+    assert_eq!(command.remove(0), "redis-server");
+    for (number, (target, content)) in compose.inline(service).into_iter().enumerate() {
+        let file = folder.path().join(number.to_string());
+        std::fs::write(&file, content).unwrap();
+        command
+            .iter_mut()
+            .filter(|word| **word == target)
+            .for_each(|word| *word = file.display().to_string());
+    }
+    let arguments: Vec<&str> = command.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    let server = RedisServer::with(&arguments).await;
+    assert!(server.say("PING").await.starts_with("-NOAUTH"), "{name} lets everybody in");
+    (server, folder)
 }
 
 /// By its command, with the configuration file from where it is mounted and a folder in place of the volume.
@@ -160,7 +172,7 @@ async fn nats(service: Service<'_>, names: &Names) -> (Child, TempDir) {
     };
     let mut command = Command::new(tool("nats-server"));
     command.args(service.strings("command").into_iter().map(seen));
-    command.args(["--addr", &names.0["nats"].to_string()]);
+    command.args(["--addr", &names.0["nats"].to_string()]).envs(service.environment());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let child = command.spawn().unwrap();
     // As its health check asks.

@@ -5,6 +5,8 @@ use signalbox_deploy::read;
 use signalbox_testkit::workspace;
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
+    os::unix::fs::PermissionsExt as _,
     process::Command,
 };
 
@@ -24,11 +26,19 @@ fn without_passwords_it_does_not_start_and_says_which_are_missing() {
 #[test]
 fn the_line_in_the_example_makes_a_file_that_is_enough() {
     let example = read("deploy/compose.env.example");
-    let line = example.lines().find_map(|line| line.strip_prefix("#   awk ")).unwrap();
-    let script = format!("awk {}", line.replace("> deploy/.env", ""));
-    let output =
-        Command::new("bash").args(["-euo", "pipefail", "-c", &script]).current_dir(workspace()).output();
-    let made = String::from_utf8(output.unwrap().stdout).unwrap();
+    let line =
+        example.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| line.starts_with('('));
+    // Where there is a copy of the example, and nothing else.
+    let folder = tempfile::tempdir().unwrap();
+    let deploy = folder.path().join("deploy");
+    fs::create_dir(&deploy).unwrap();
+    fs::write(deploy.join("compose.env.example"), &example).unwrap();
+    let mut shell = Command::new("bash");
+    shell.args(["-euo", "pipefail", "-c", line.unwrap()]).current_dir(folder.path());
+    assert!(shell.status().unwrap().success());
+    let mode = fs::metadata(deploy.join(".env")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "nobody else reads it");
+    let made = fs::read_to_string(deploy.join(".env")).unwrap();
     let pairs = made.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     let values: BTreeMap<String, String> = pairs.map(|(name, value)| (name.into(), value.into())).collect();
     assert_eq!(values.keys().cloned().collect::<BTreeSet<_>>(), compose::demanded().into_iter().collect());
@@ -58,8 +68,22 @@ fn every_secret_comes_from_the_environment() {
     for service in Compose::read().services() {
         for (name, value) in service.environment() {
             let secret = ["PASSWORD", "SECRET", "_KEY", "AUTH"].iter().any(|word| name.contains(word));
-            let given = compose::values().values().any(|given| *given == value);
+            let value = value.trim_matches('"');
+            let given = compose::values().values().any(|given| given == value);
             assert!(!secret || given || value.is_empty(), "{}: {name} is written out", service.name);
+        }
+    }
+}
+
+/// Everybody on the machine reads command lines.
+#[test]
+fn no_secret_is_on_a_command_line() {
+    let values = compose::values();
+    for service in Compose::read().services() {
+        let check = service.health_check().unwrap_or_default();
+        let words = [service.strings("command"), service.strings("entrypoint"), check].concat();
+        for (name, value) in &values {
+            assert!(words.iter().all(|word| !word.contains(value)), "{}: {name}", service.name);
         }
     }
 }
