@@ -52,6 +52,8 @@ pub(super) struct System {
 
 impl System {
     pub(super) async fn up() -> Self {
+        // Whoever is ended stays as a zombie, as in a container whose first process asks for nobody.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("local");
         let up = local(&folder, &["up", "--base-port", "0"]).await;
