@@ -1,9 +1,12 @@
 //! The Helm chart, rendered with every file of values there is, and judged without a cluster.
 
+mod clashes;
 mod configuration;
+mod disk;
 mod documents;
 mod golden;
 mod manifests;
+mod names;
 mod network;
 mod policies;
 mod references;

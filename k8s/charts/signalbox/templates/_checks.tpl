@@ -6,6 +6,13 @@
   {{- include "signalbox.checkDeployment" (dict "root" $.root "plan" $.plan "name" $name "deployment" $deployment) -}}
 {{- end -}}
 {{- include "signalbox.checkEnv" (dict "root" .root "plan" .plan "at" "defaults" "env" .root.Values.defaults.extraEnv) -}}
+{{- include "signalbox.checkPod" (dict "plan" .plan "at" "defaults" "pod" .root.Values.defaults) -}}
+{{- include "signalbox.checkVendorKeys" . -}}
+{{- include "signalbox.checkMetadata" . -}}
+{{- include "signalbox.checkNames" . -}}
+{{- include "signalbox.checkSpool" . -}}
+{{- include "signalbox.checkUrls" . -}}
+{{- include "signalbox.checkService" . -}}
 {{- include "signalbox.checkNats" . -}}
 {{- include "signalbox.checkConfig" . -}}
 {{- include "signalbox.checkSecrets" . -}}
@@ -70,6 +77,10 @@
     {{- $urls := join " and " .embedded -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s.%s: without %s what it keeps is in a file, which one pod alone can have; set replicas to 1 and hpa.enabled to false, or give %s" $key $what $urls $urls)) -}}
   {{- end -}}
+  {{- if and .embedded (not $.root.Values.spool.persistence.enabled) (gt (len $.plan.deployments) 1) -}}
+    {{- $urls := join " and " .embedded -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s: without %s what it keeps is in a file, which each upgrade would take away with its pod; give %s, or set spool.persistence.enabled (only a single deployment of all roles, to try things out, does without)" $key $urls $urls)) -}}
+  {{- end -}}
   {{- if and .hpa.enabled (gt (int .hpa.minReplicas) (int .hpa.maxReplicas)) -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s.hpa.minReplicas: is more than maxReplicas" $key)) -}}
   {{- end -}}
@@ -78,29 +89,27 @@
   {{- end -}}
 {{- end -}}
 {{- include "signalbox.checkEnv" (dict "root" .root "plan" .plan "at" $key "env" .deployment.extraEnv) -}}
+{{- include "signalbox.checkPod" (dict "plan" .plan "at" $key "pod" .deployment) -}}
+{{- if gt (len .name) 15 -}}
+  {{- include "signalbox.refuse" (list .plan (printf "%s: its name has %d characters, and objects that are named after it have room for 15" $key (len .name))) -}}
+{{- end -}}
 {{- end -}}
 
-{{/* One source for each variable, and no secret among the values: (dict "root" $ "plan" PLAN "at" KEY "env" LIST). */}}
-{{- define "signalbox.checkEnv" -}}
-{{- $owned := dict
-  "SIGNALBOX_ADMIN_KEY" "adminKey.existingSecret"
-  "SIGNALBOX_CACHE_SECRET" "cacheSecret.existingSecret"
-  "POSTGRES_PASSWORD" "postgresql.password.existingSecret"
-  "REDIS_PASSWORD" "redis.password.existingSecret"
-  "CACHE_REDIS_PASSWORD" "cache.redis.password.existingSecret"
-  "CLICKHOUSE_PASSWORD" "clickhouse.password.existingSecret"
-  "NATS_PASSWORD" "nats.password.existingSecret"
-  "SIGNALBOX_DATA_DIR" "spool"
-  "SIGNALBOX_CONFIG" "config" -}}
-{{- range .root.Values.vendorKeys }}{{ $_ := set $owned .env "vendorKeys" }}{{ end -}}
-{{- range .env -}}
-  {{- $name := .name -}}
-  {{- with get $owned $name -}}
-    {{- include "signalbox.refuse" (list $.plan (printf "%s.extraEnv: %s is set by %s; give it there alone" $.at $name .)) -}}
-  {{- end -}}
-  {{- if and .value (regexMatch "(_KEY|_SECRET|_PASSWORD|_TOKEN)$" $name) -}}
-    {{- include "signalbox.refuse" (list $.plan (printf "%s.extraEnv: %s looks like a secret, and everybody who may see pods could read it; give it by valueFrom.secretKeyRef" $.at $name)) -}}
-  {{- end -}}
+{{/* A Service's name begins with a letter. */}}
+{{- define "signalbox.checkNames" -}}
+{{- $fullname := include "signalbox.fullname" .root -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $fullname) -}}
+  {{- include "signalbox.refuse" (list .plan (printf "fullnameOverride: objects would be named after `%s`, and Services need a letter first, then small letters, digits and `-`; give another name" $fullname)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Who is let in from outside, where a Service opens a way. */}}
+{{- define "signalbox.checkService" -}}
+{{- $values := .root.Values -}}
+{{- $outside := false -}}
+{{- range $values.networkPolicy.clients }}{{ if .ipBlock }}{{ $outside = true }}{{ end }}{{ end -}}
+{{- if and (ne $values.service.type "ClusterIP") $values.networkPolicy.enabled (not $outside) -}}
+  {{- include "signalbox.refuse" (list .plan (printf "networkPolicy.clients: names pods alone, so that nobody outside of the cluster gets in by service.type %s; add an ipBlock, as in {ipBlock: {cidr: 10.0.0.0/8}}" $values.service.type)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -158,6 +167,11 @@
   {{- end -}}
   {{- if and $own (not $values.mtls.enabled) -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s: has no effect without mtls.enabled" $key)) -}}
+  {{- end -}}
+{{- end -}}
+{{- with $values.mtls.certManager -}}
+  {{- if ge (include "signalbox.millis" .renewBefore | int64) (include "signalbox.millis" .duration | int64) -}}
+    {{- include "signalbox.refuse" (list $.plan "mtls.certManager.renewBefore: is no shorter than mtls.certManager.duration, so a certificate would be renewed without end") -}}
   {{- end -}}
 {{- end -}}
 {{- if and $issuer (not $values.mtls.enabled) -}}

@@ -25,6 +25,7 @@
     {{- with .user }}{{ $_ := set $clickhouse "user" . }}{{ end -}}
     {{- with .cluster }}{{ $_ := set $clickhouse "cluster" . }}{{ end -}}
     {{- with .retentionDays }}{{ $_ := set $clickhouse "retention_days" (int .) }}{{ end -}}
+    {{- if include "signalbox.hasCa" . }}{{ $_ := set $clickhouse "ca_file" (printf "%s/ca.crt" (include "signalbox.caFolder" "clickhouse")) }}{{ end -}}
     {{- if .password.existingSecret.name }}{{ $_ := set $clickhouse "password" (dict "env" "CLICKHOUSE_PASSWORD") }}{{ end -}}
     {{- $usage = dict "clickhouse" $clickhouse -}}
   {{- end -}}

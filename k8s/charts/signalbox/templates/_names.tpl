@@ -3,41 +3,40 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 30 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* A name that is cut ends with a hash of the whole, so that two that begin alike stay two. */}}
 {{- define "signalbox.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $release := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
-{{- default $release .Values.fullnameOverride | trunc 36 | trimSuffix "-" -}}
+{{- $whole := default $release .Values.fullnameOverride -}}
+{{- if gt (len $whole) 36 -}}
+  {{- printf "%s-%s" (trunc 29 $whole | trimSuffix "-") (sha256sum $whole | trunc 6) -}}
+{{- else -}}
+  {{- trimSuffix "-" $whole -}}
+{{- end -}}
 {{- end -}}
 
 {{/* What tells the pods that serve from all others. */}}
 {{- define "signalbox.selector" -}}
-app.kubernetes.io/name: {{ include "signalbox.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "signalbox.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* Labels of every object but pods. */}}
 {{- define "signalbox.labels" -}}
 {{ include "signalbox.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | quote }}
 {{- end -}}
 
 {{/* The metadata of an object: (dict "root" $ "name" NAME "component" NAME "labels" MAP "annotations" MAP). */}}
 {{- define "signalbox.metadata" -}}
-name: {{ .name }}
-namespace: {{ .root.Release.Namespace }}
+{{- $labels := merge (dict) (.labels | default dict) .root.Values.commonLabels (include "signalbox.labels" .root | fromYaml) -}}
+{{- with .component }}{{ $_ := set $labels "app.kubernetes.io/component" . }}{{ end -}}
+name: {{ .name | quote }}
+namespace: {{ .root.Release.Namespace | quote }}
 labels:
-  {{- include "signalbox.labels" .root | nindent 2 }}
-  {{- with .component }}
-  app.kubernetes.io/component: {{ . }}
-  {{- end }}
-  {{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- toYaml $labels | nindent 2 }}
 {{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

@@ -12,7 +12,7 @@
 
 {{/*
 What is to be rendered, as JSON, once it is known that it can work:
-  deployments  name -> its values over `defaults`, with `fullname`, `several` (pods), `embedded` (stores) and `kind`
+  deployments  name -> its values over `defaults`, with `fullname`, `several` (pods), `keeps` (files), `embedded` (stores) and `kind`
   owners       role -> name of the deployment that has it
 */}}
 {{- define "signalbox.plan" -}}
@@ -42,6 +42,7 @@ What is to be rendered, as JSON, once it is known that it can work:
 {{- $_ := set $deployment "fullname" (printf "%s-%s" (include "signalbox.fullname" .root) .name) -}}
 {{- $_ := set $deployment "several" (or $deployment.hpa.enabled (gt (int $deployment.replicas) 1)) -}}
 {{- $_ := set $deployment "embedded" (concat (ternary (list "postgresql.url") list $ledger) (ternary (list "clickhouse.url") list $accounts)) -}}
+{{- $_ := set $deployment "keeps" $keeps -}}
 {{- $_ := set $deployment "kind" (ternary "StatefulSet" "Deployment" (and $keeps $values.spool.persistence.enabled)) -}}
 {{- end -}}
 
@@ -56,7 +57,7 @@ What is to be rendered, as JSON, once it is known that it can work:
   | toJson -}}
 {{- end -}}
 
-{{/* What a process with some roles reaches besides, as a JSON list: (list ROLE...). */}}
+{{/* What a process with some roles needs besides, to be reached or given, as a JSON list: (list ROLE...). */}}
 {{- define "signalbox.needs" -}}
 {{- $needs := dict
   "router" (list "nats" "otlp")
@@ -64,7 +65,7 @@ What is to be rendered, as JSON, once it is known that it can work:
   "ingest" (list "nats" "otlp" "clickhouse")
   "budget" (list "nats" "otlp" "postgresql" "redis")
   "cache" (list "nats" "otlp" "cacheRedis") -}}
-{{- $all := list -}}
+{{- $all := list "adminKey" -}}
 {{- range . }}{{ $all = concat $all (get $needs . | default list) }}{{ end -}}
 {{- uniq $all | toJson -}}
 {{- end -}}

@@ -18,7 +18,7 @@ seccompProfile: {type: RuntimeDefault}
 
 {{/* What services and migrations have in common: (dict "root" $ "pod" VALUES "account" NAME). */}}
 {{- define "signalbox.podBase" -}}
-serviceAccountName: {{ .account }}
+serviceAccountName: {{ .account | quote }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .root.Values.imagePullSecrets }}
@@ -28,7 +28,7 @@ imagePullSecrets:
 securityContext:
   {{- include "signalbox.podSecurityContext" .root | nindent 2 }}
 {{- with .pod.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- range $field := list "nodeSelector" "tolerations" "affinity" "hostAliases" }}
 {{- with get $.pod $field }}
@@ -48,7 +48,7 @@ initContainers:
 - {name: data, mountPath: /var/lib/signalbox}
 - {name: tmp, mountPath: /tmp}
 {{- range include "signalbox.files" . | fromYamlArray }}
-- {name: {{ .name }}, mountPath: {{ .path }}, readOnly: true}
+- {name: {{ .name | quote }}, mountPath: {{ .path }}, readOnly: true}
 {{- end }}
 {{- with .pod.extraVolumeMounts }}
 {{ toYaml . }}
@@ -58,7 +58,7 @@ initContainers:
 {{/* Their volumes, but `data`: (dict "root" $ "pod" VALUES "needs" LIST "config" NAME). */}}
 {{- define "signalbox.volumes" -}}
 - name: config
-  configMap: {name: {{ .config }}}
+  configMap: {name: {{ .config | quote }}}
 - name: tmp
   emptyDir: {sizeLimit: 64Mi}
 {{- range include "signalbox.files" . | fromYamlArray }}
@@ -70,12 +70,6 @@ initContainers:
 {{- end }}
 {{- end -}}
 
-{{/* Bytes of the emptyDir: accounts that wait, those that are done with and not removed yet, and embedded stores. */}}
-{{- define "signalbox.spoolSize" -}}
-{{- $bytes := int64 .Values.spool.maxBytes -}}
-{{- default (printf "%d" (add $bytes (div $bytes 4) 268435456)) .Values.spool.sizeLimit -}}
-{{- end -}}
-
 {{/* The pod of a deployment: (dict "root" $ "plan" PLAN "name" NAME "deployment" VALUES). */}}
 {{- define "signalbox.pod" -}}
 {{- $values := .root.Values -}}
@@ -84,25 +78,14 @@ initContainers:
 {{- $needs := include "signalbox.needs" $deployment.roles | fromJsonArray -}}
 metadata:
   labels:
-    {{- include "signalbox.selector" .root | nindent 4 }}
-    app.kubernetes.io/component: {{ .name }}
-    {{- range $deployment.roles }}
-    role.signalbox/{{ . }}: "true"
-    {{- end }}
-    {{- with $values.commonLabels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
-    {{- with $deployment.podLabels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- $labels := merge (dict) $deployment.podLabels $values.commonLabels (include "signalbox.selector" .root | fromYaml) }}
+    {{- $_ := set $labels "app.kubernetes.io/component" .name }}
+    {{- range $deployment.roles }}{{ $_ := set $labels (printf "role.signalbox/%s" .) "true" }}{{ end }}
+    {{- toYaml $labels | nindent 4 }}
   annotations:
-    checksum/config: {{ include "signalbox.startChecksum" (dict "config" $config) }}
-    {{- with $values.commonAnnotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
-    {{- with $deployment.podAnnotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- $annotations := merge (dict) $deployment.podAnnotations $values.commonAnnotations }}
+    {{- $_ := set $annotations "checksum/config" (include "signalbox.startChecksum" (dict "config" $config)) }}
+    {{- toYaml $annotations | nindent 4 }}
 spec:
   {{- include "signalbox.podBase" (dict "root" .root "pod" $deployment "account" (include "signalbox.serviceAccountName" .root)) | nindent 2 }}
   terminationGracePeriodSeconds: {{ add $values.shutdown.preStopSeconds $values.shutdown.longestStreamSeconds $values.shutdown.marginSeconds }}
@@ -114,13 +97,13 @@ spec:
       labelSelector:
         matchLabels:
           {{- include "signalbox.selector" $.root | nindent 10 }}
-          app.kubernetes.io/component: {{ $.name }}
+          app.kubernetes.io/component: {{ $.name | quote }}
       {{- end }}
     {{- end }}
   {{- end }}
   containers:
     - name: signalbox
-      image: {{ include "signalbox.image" .root }}
+      image: {{ include "signalbox.image" .root | quote }}
       imagePullPolicy: {{ $values.image.pullPolicy }}
       command: [signalbox]
       args:
@@ -154,7 +137,8 @@ spec:
         preStop: {sleep: {seconds: {{ . }}}}
       {{- end }}
       resources:
-        {{- toYaml $deployment.resources | nindent 8 }}
+        {{- $kept := ternary (include "signalbox.dataSize" . | include "signalbox.bytes") "0" (eq $deployment.kind "Deployment") }}
+        {{- include "signalbox.resources" (dict "resources" $deployment.resources "kept" $kept) | nindent 8 }}
       securityContext:
         {{- include "signalbox.securityContext" . | nindent 8 }}
       volumeMounts:
@@ -169,15 +153,15 @@ spec:
     {{- include "signalbox.volumes" (dict "root" .root "pod" $deployment "needs" $needs "config" (include "signalbox.configName" .root)) | nindent 4 }}
     {{- if eq $deployment.kind "Deployment" }}
     - name: data
-      emptyDir: {sizeLimit: {{ include "signalbox.spoolSize" .root | quote }}}
+      emptyDir: {sizeLimit: {{ include "signalbox.dataSize" . | quote }}}
     {{- end }}
     {{- if $values.mtls.enabled }}
     - name: mtls
-      secret: {secretName: {{ include "signalbox.mtlsSecret" $deployment }}, defaultMode: 0440}
+      secret: {secretName: {{ include "signalbox.mtlsSecret" $deployment | quote }}, defaultMode: 0440}
     {{- end }}
     {{- with $values.server.tls.existingSecret.name }}
     - name: tls
-      secret: {secretName: {{ . }}, defaultMode: 0440}
+      secret: {secretName: {{ . | quote }}, defaultMode: 0440}
     {{- end }}
 {{- end -}}
 

@@ -23,20 +23,13 @@
     {{- include "signalbox.requireSecret" (dict "plan" $.plan "given" $store.password "at" (printf "%s.password" $at) "why" (printf "with %s.user" $at)) -}}
   {{- end -}}
 {{- end -}}
-{{- $urls := dict "postgresql.url" $values.postgresql.url "redis.url" $values.redis.url "cache.redis.url" $values.cache.redis.url "clickhouse.url" $values.clickhouse.url "telemetry.otlpEndpoint" $values.telemetry.otlpEndpoint -}}
-{{- range $index, $server := $values.nats.servers }}{{ $_ := set $urls (printf "nats.servers[%d]" $index) $server }}{{ end -}}
-{{- range $at, $url := $urls -}}
-  {{- if regexMatch "^[^/]*//[^/]*:[^/]*@" ($url | default "") -}}
-    {{- include "signalbox.refuse" (list $.plan (printf "%s: holds a password, which everybody could read in the ConfigMap; give it by existingSecret" $at)) -}}
-  {{- end -}}
-{{- end -}}
 {{- end -}}
 
 {{/* A variable out of a secret, where one is given: (list NAME {existingSecret}). */}}
 {{- define "signalbox.secretVariable" -}}
 {{- with (last .).existingSecret }}{{ if .name }}
-- name: {{ first $ }}
-  valueFrom: {secretKeyRef: {name: {{ .name }}, key: {{ .key }}}}
+- name: {{ first $ | quote }}
+  valueFrom: {secretKeyRef: {name: {{ .name | quote }}, key: {{ .key | quote }}}}
 {{- end }}{{ end -}}
 {{- end -}}
 
@@ -45,7 +38,7 @@
 {{- $values := .root.Values -}}
 - name: SIGNALBOX_DATA_DIR
   value: /var/lib/signalbox
-{{- include "signalbox.secretVariable" (list "SIGNALBOX_ADMIN_KEY" $values.adminKey) -}}
+{{- if has "adminKey" .needs }}{{ include "signalbox.secretVariable" (list "SIGNALBOX_ADMIN_KEY" $values.adminKey) }}{{ end -}}
 {{- if and (has "nats" .needs) $values.nats.servers }}{{ include "signalbox.secretVariable" (list "NATS_PASSWORD" $values.nats.password) }}{{ end -}}
 {{- if and (has "postgresql" .needs) $values.postgresql.url }}{{ include "signalbox.secretVariable" (list "POSTGRES_PASSWORD" $values.postgresql.password) }}{{ end -}}
 {{- if and (has "clickhouse" .needs) $values.clickhouse.url }}{{ include "signalbox.secretVariable" (list "CLICKHOUSE_PASSWORD" $values.clickhouse.password) }}{{ end -}}
@@ -68,7 +61,7 @@
   path: /etc/signalbox-nats
   source: {{ include "signalbox.secretFile" (dict "given" $values.nats.credentials "path" "nats.creds") }}
 {{- end }}
-{{- range $need, $store := dict "postgresql" $values.postgresql "redis" $values.redis "cacheRedis" $values.cache.redis "nats" $values.nats }}
+{{- range $need, $store := dict "postgresql" $values.postgresql "redis" $values.redis "cacheRedis" $values.cache.redis "clickhouse" $values.clickhouse "nats" $values.nats }}
 {{- if and (has $need $.needs) (or $store.url $store.servers) (include "signalbox.hasCa" $store) }}
 - name: {{ kebabcase $need }}-ca
   path: {{ include "signalbox.caFolder" $need }}

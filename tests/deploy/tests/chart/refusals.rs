@@ -9,8 +9,13 @@ fn example(name: &str) -> PathBuf {
 }
 
 fn refusal(base: &str, set: &str) -> String {
-    let refused = Helm::Four.template(&[&example(base)], &["--set-json", set]);
-    refused.err().unwrap_or_else(|| panic!("{base} with {set} was taken"))
+    refusal_of_all(base, &[set])
+}
+
+pub(super) fn refusal_of_all(base: &str, sets: &[&str]) -> String {
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set-json", set]).collect();
+    let refused = Helm::Four.template(&[&example(base)], &sets);
+    refused.err().unwrap_or_else(|| panic!("{base} with {sets:?} was taken"))
 }
 
 /// What is set, and what the message has of it: the place, and the key or what would be right.
@@ -79,6 +84,26 @@ fn what_cannot_work_together_is_refused_naming_what_to_change() {
             "small",
             r#"deployments.router.hpa.enabled=true"#,
             "deployments.router.hpa.enabled: without postgresql.url",
+        ),
+        (
+            "split",
+            r#"clickhouse.url="",sqlite.retentionDays=90"#,
+            "deployments.ingest: without clickhouse.url what it keeps is in a file, which each upgrade",
+        ),
+        (
+            "split",
+            r#"service.type="NodePort""#,
+            "networkPolicy.clients: names pods alone, so that nobody outside of the cluster gets in",
+        ),
+        (
+            "split",
+            r#"deployments.a-name-that-is-long={"roles":["router"]}"#,
+            "deployments.a-name-that-is-long: its name has 19 characters",
+        ),
+        (
+            "mtls-cert-manager",
+            r#"mtls.certManager.renewBefore="31h",mtls.certManager.duration="30h60m""#,
+            "mtls.certManager.renewBefore: is no shorter than mtls.certManager.duration",
         ),
         ("split", r#"postgresql.url="""#, "deployments.budget.replicas: without postgresql.url"),
         (

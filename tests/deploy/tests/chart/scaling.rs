@@ -47,8 +47,16 @@ fn what_is_kept_in_files_has_one_pod_that_is_gone_before_the_next_comes() {
     );
     // Without volumes, a Deployment that never has two.
     let manifests = Manifests::example("bare");
-    let workload = manifests.workloads().find(|workload| workload["metadata"]["name"] == "signalbox-store");
+    let workload = manifests.workloads().find(|workload| workload["metadata"]["name"] == "signalbox-on");
     assert_eq!(workload.unwrap()["spec"]["strategy"]["type"], "Recreate");
+}
+
+/// Kubernetes refuses one with both.
+#[test]
+fn a_deployment_that_replaces_all_its_pods_at_once_does_not_say_how_it_replaces_them_one_by_one() {
+    let everything = Manifests::example("everything");
+    let money = everything.find("Deployment", "llm-box-money").unwrap();
+    assert_eq!(money["spec"]["strategy"], serde_json::json!({"type": "Recreate"}));
 }
 
 #[test]
