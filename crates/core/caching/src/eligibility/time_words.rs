@@ -1,4 +1,4 @@
-//! Does a text ask for something that is true only for now?
+//! Does a text ask for something that is true only for now, or that chance decides?
 
 use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 use unicode_normalization::UnicodeNormalization;
@@ -8,7 +8,7 @@ const WORDS: &str = include_str!("../../data/time_words.txt");
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(WORDS));
 
-/// Whether a line of a text has a word like "today" and no date that says which day that is. Only a date in digits does, as
+/// Whether a line of a text has a word like "today" or "random", and no date that says which day that is. Only a date in digits does, as
 /// in `2026-11-30`, `30.11.2026` or `2026年11月30日`: whoever gives one means no other.
 pub fn speaks_of_now(text: &str) -> bool {
     folded(text).lines().any(|line| LEXICON.is_in(line) && !has_date(line))
@@ -61,7 +61,9 @@ impl Lexicon {
     fn is_in(&self, folded: &str) -> bool {
         let mut rest = folded;
         while let Some((word, after)) = next_word(rest) {
-            if self.begins(word, after) {
+            // "d'aujourd'hui" and "dell'ultima ora" have one word glued to the next.
+            let is_begun = |word: &str| self.begins(word, after);
+            if is_begun(word) || word.split_once(['\'', '’']).is_some_and(|(_, rest)| is_begun(rest)) {
                 return true;
             }
             rest = after;
