@@ -35,21 +35,19 @@ fn whoever_changes_a_slot_or_swaps_two_is_refused() {
 }
 
 #[test]
-fn politeness_spaces_and_number_words_make_no_difference() {
+fn politeness_spaces_and_number_words_are_the_same_by_meaning() {
     let guards = Guards::builtin();
     let differ: Vec<_> = generated::pairs()
         .into_iter()
         .filter(|pair| pair.same)
         .filter(|pair| {
-            let normal =
-                |text: &str| (guards.normalise(text, &pair.language), guards.signature(text, &pair.language));
-            normal(&pair.stored) != normal(&pair.asked)
+            let signature = |text: &str| guards.signature(text, &pair.language);
+            signature(&pair.stored) != signature(&pair.asked)
                 || guards.compare(&pair.stored, &pair.asked, &pair.language).is_err()
         })
         .map(|pair| {
-            let normal = |text: &str| guards.normalise(text, &pair.language);
             let refusal = guards.compare(&pair.stored, &pair.asked, &pair.language).err();
-            format!("{} | {} | {refusal:?}", normal(&pair.stored), normal(&pair.asked))
+            format!("{} | {} | {refusal:?}", pair.stored, pair.asked)
         })
         .collect();
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
@@ -57,13 +55,10 @@ fn politeness_spaces_and_number_words_make_no_difference() {
 
 #[test]
 fn what_differs_in_a_slot_is_not_the_same_normalised() {
-    let guards = Guards::builtin();
     let same: Vec<_> = generated::pairs()
         .into_iter()
         .filter(|pair| !pair.same)
-        .filter(|pair| {
-            guards.normalise(&pair.stored, &pair.language) == guards.normalise(&pair.asked, &pair.language)
-        })
+        .filter(|pair| signalbox_guards::normalise(&pair.stored) == signalbox_guards::normalise(&pair.asked))
         .map(|pair| format!("{} | {}", pair.stored, pair.asked))
         .collect();
     assert!(same.is_empty(), "{}", same.join("\n"));

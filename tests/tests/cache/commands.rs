@@ -1,7 +1,8 @@
 //! `signalbox cache`, as operators type it.
 
-use super::{answer, hit, met, of, on};
+use super::{answer, hit, met, of, on_with};
 use signalbox_api::v1::{GenerateRequest, cache_effect::Outcome};
+use serde_json::json;
 use signalbox_testkit::{Topology, World, ask::Mode, both_topologies, built};
 
 /// What the command says, of the process that keeps the answers.
@@ -15,7 +16,7 @@ async fn command(world: &World, arguments: &str) -> (bool, String) {
 }
 
 async fn operators_see_what_is_kept_and_why_and_are_rid_of_it(topology: Topology) {
-    let world = World::start(topology, on()).await;
+    let world = World::start(topology, on_with(json!({"cache": {"defaults": {"normalized": true}}}))).await;
     let asked = GenerateRequest {
         reference: "article-7".to_owned(),
         prompt_template: "answer@1".to_owned(),
@@ -30,7 +31,7 @@ async fn operators_see_what_is_kept_and_why_and_are_rid_of_it(topology: Topology
         let same = "--locale|en-GB|--tenant|acme|--model|openai/gpt-6-luna";
         format!("explain|{same}|--stored|{stored}|{asked}")
     };
-    let (ok, told) = command(&world, &explain("List two rivers.", "Please list 2 rivers")).await;
+    let (ok, told) = command(&world, &explain("List two rivers.", "List  two rivers.")).await;
     assert!(ok && told.starts_with("shared: the same but for"), "{told}");
     let of_template =
         format!("{}|--prompt-template|answer@1", explain("List two rivers.", "List two rivers."));

@@ -61,13 +61,15 @@ async fn whatever_else_is_asked_is_another_request(topology: Topology) {
     assert_eq!(outcome(&world, same).await, Outcome::ExactHit);
 }
 
-async fn what_is_equal_but_for_spacing_and_politeness_is_found(topology: Topology) {
-    let world = World::start(topology, on()).await;
+async fn what_is_equal_but_for_typesetting_is_found_where_that_is_switched_on(topology: Topology) {
+    let normalized = json!({"cache": {"defaults": {"normalized": true}}});
+    let world = World::start(topology, on_with(normalized)).await;
     let asked = |text: &str| GenerateRequest { locale: "en-GB".to_owned(), ..of("acme", text) };
     answer(&world, Mode::Unary, asked("Write a headline about two dogs.")).await;
     hit(&world, Mode::Unary, asked("Write a headline about two dogs.")).await;
     for (text, expected) in [
-        ("Please write a headline  about 2 dogs", Outcome::NormalizedHit),
+        ("Write  a headline about two dogs. ", Outcome::NormalizedHit),
+        ("Please write a headline about 2 dogs", Outcome::Miss),
         ("Write a headline about three dogs.", Outcome::Miss),
         ("Write a headline about no dogs.", Outcome::Miss),
     ] {
@@ -111,7 +113,7 @@ async fn in_shadow_nothing_of_another_wording_is_given(topology: Topology) {
 
 both_topologies!(
     whatever_else_is_asked_is_another_request,
-    what_is_equal_but_for_spacing_and_politeness_is_found,
+    what_is_equal_but_for_typesetting_is_found_where_that_is_switched_on,
     what_asks_for_variety_actions_or_the_present_is_left_alone,
     in_shadow_nothing_of_another_wording_is_given,
 );

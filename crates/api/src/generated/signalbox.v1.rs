@@ -861,7 +861,7 @@ pub mod cache_effect {
         Miss = 1,
         /// The same request was answered before.
         ExactHit = 2,
-        /// The same but for case, spacing or politeness.
+        /// The same but for typesetting, where the operator allows that.
         NormalizedHit = 3,
         /// Another wording of the same instruction.
         SemanticHit = 4,

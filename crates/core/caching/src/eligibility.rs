@@ -28,7 +28,7 @@ pub struct Facts {
 /// How a request may be matched, or its answer found. It may always be exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowed {
-    /// Also to requests that are equal but for case, spacing and politeness.
+    /// Also to requests that are equal but for their typesetting.
     pub normalised: bool,
     /// Also by meaning.
     pub semantic: Semantic,
@@ -124,10 +124,11 @@ fn ways(request: &GenerateRequest, canonical: &Canonical<'_>, policy: &TaskPolic
     if let Some((_, reason)) = only_exact.into_iter().find(|(is_so, _)| *is_so) {
         return Allowed { normalised: false, semantic: Semantic::Off, narrowed: Some(reason) };
     }
+    let normalised = policy.normalized;
     if policy.semantic != Semantic::Off && request.prompt.messages.len() > MOST_TURNS_BEFORE + 1 {
-        return Allowed { normalised: true, semantic: Semantic::Off, narrowed: Some(Reason::History) };
+        return Allowed { normalised, semantic: Semantic::Off, narrowed: Some(Reason::History) };
     }
-    Allowed { normalised: true, semantic: policy.semantic, narrowed: None }
+    Allowed { normalised, semantic: policy.semantic, narrowed: None }
 }
 
 /// Why an answer is not given again, whatever was asked.

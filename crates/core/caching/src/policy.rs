@@ -38,6 +38,8 @@ pub enum Semantic {
 pub struct TaskPolicy {
     /// Whether answers are kept and given again at all. Where not, nothing else is done either.
     pub exact: bool,
+    /// Whether also to requests that differ only in how they are typeset: spaces, and forms of quotes and dashes.
+    pub normalized: bool,
     /// Whether also to requests that say the same in other words.
     pub semantic: Semantic,
     /// Least similarity of a near request, 0 to 1.
@@ -58,6 +60,7 @@ impl Default for TaskPolicy {
     fn default() -> Self {
         Self {
             exact: true,
+            normalized: false,
             semantic: Semantic::Off,
             floor: 0.95,
             floors: BTreeMap::new(),
@@ -106,12 +109,22 @@ impl TaskPolicy {
     }
 
     fn with(self, over: &Overrides) -> Self {
-        let Overrides { exact, semantic, floor, floors, ttl, precision_target, judge, temperature_at_most } =
-            over;
+        let Overrides {
+            exact,
+            normalized,
+            semantic,
+            floor,
+            floors,
+            ttl,
+            precision_target,
+            judge,
+            temperature_at_most,
+        } = over;
         let mut by_embedder = self.floors;
         by_embedder.extend(floors.iter().map(|(embedder, floor)| (embedder.clone(), *floor)));
         Self {
             exact: exact.unwrap_or(self.exact),
+            normalized: normalized.unwrap_or(self.normalized),
             semantic: semantic.unwrap_or(self.semantic),
             floor: floor.unwrap_or(self.floor),
             floors: by_embedder,
@@ -127,6 +140,7 @@ impl TaskPolicy {
     #[must_use]
     pub fn tightened(mut self, wish: CachePolicy) -> Self {
         if wish != CachePolicy::Default {
+            self.normalized = false;
             self.semantic = Semantic::Off;
         }
         self
@@ -147,6 +161,8 @@ impl TaskPolicy {
 pub struct Overrides {
     /// See [`TaskPolicy::exact`].
     pub exact: Option<bool>,
+    /// See [`TaskPolicy::normalized`].
+    pub normalized: Option<bool>,
     /// See [`TaskPolicy::semantic`].
     pub semantic: Option<Semantic>,
     /// See [`TaskPolicy::floor`].

@@ -6,11 +6,11 @@ apostrophe = contraction
 decimal = point
 
 [drop]
-a, an, the, of, for, on, in, at, about, by, with, as, into it, regarding, concerning, upon
-and, or, that, this, these, those, which is, who is, it, its, itself, there, here, then, so, if
-is, are, was, were, be, been, being, am, do, does, did, have, has, had, having
-i, me, my, mine, you, your, yours, we, us, our, ours, myself
-what, whats, which, will, would, can, could, may, might, shall, what is, what are
+a, an, the, of, in, at, with, as, into it
+that, this, these, those, which is, who is, it, its, itself, there, here, then, so, if
+be, being, having
+i, we, myself
+what, whats, which, can, may, what is, what are
 s, whether, some, any
 write, give, suggest, propose, provide, generate, produce a, produce the, compose, draft a, draft the, come up with
 write me, give me, i need, i want, we need, i would like, i like to
@@ -23,7 +23,7 @@ hi, hello, hey, hiya, hi team, hi there, hello there, good morning, good afterno
 um, uh, er, erm, hmm, well, okay, ok, yeah, oh
 just wondering, i was wondering, i am wondering, quick one, quick question, one question, a question, just a quick question
 can you tell me, could you tell me, can you please tell me, could you please tell me, do you know, tell me, let me know, i would like to know, i want to know
-can you, could you, would you, will you, can you please, could you please, would you please, would you mind
+can you, could you, would you, can you please, could you please, would you please, would you mind
 if possible, if you can, if you could, sorry, excuse me, actually, really, basically, simply
 would you be so kind as to, be so kind, i appreciate it, much appreciated, asap
 
@@ -315,6 +315,43 @@ how old = how old, what age
 how = how, how do i, how can i, how do you, how do we, how can we, how should i, how to, how would i, how could i, how might i, how does one, in what way, what way, what is the way to, what is the best way to, what the best way to, what is the process for, what the process for, what is the procedure for, what the procedure for, what are the steps to, what do i have to do to, what do i need to do to, what do i do to, what should i do to
 can = can i, can we, could i, could we, may i, may we, am i allowed to, are we allowed to, is it possible to, is it possible for me to, would it be possible to, am i able to, are we able to, might i, is it ok to, is it okay to
 
+[turn]
+for = for
+by = by
+about = about, regarding, concerning
+on = on, upon
+and = and
+or = or
+past = was, were, did, had, been
+present = is, are, am, do, does, has, have
+future = will, shall, going to
+might = would, could, might
+my = my, mine
+your = your, yours
+our = our, ours
+their = their, theirs
+his = his
+her = her, hers
+me = me
+you = you
+us = us
+
+[opposed]
+- = versus, or, by, past, future, your, our, his, their, her
+for = by, about, versus, from
+by = about, on, to, until
+about = to
+and = or
+from = to
+past = present, future
+present = future
+my = your, our, their, his, her
+your = our, their, his, her
+our = their, his, her
+their = his, her
+his = her
+me = us
+
 [relation]
 from = from, out of
 to = to, into, onto
@@ -322,6 +359,8 @@ than = than
 versus = versus, vs, against
 
 [word]
+several = a few, quite a few
+some of = a little, a bit of
 headline = headline, headlines, title, titles
 article = article, articles, story, stories, piece, pieces
 photo = photo, photos, photograph, photographs

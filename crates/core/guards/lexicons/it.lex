@@ -7,11 +7,11 @@ decimal = comma
 
 [drop]
 il, lo, la, i, gli, le, l, un, una, uno, un, di, del, dello, della, dei, degli, delle, dell, d
-a, al, allo, alla, ai, agli, alle, all, ad, in, nel, nello, nella, nei, negli, nelle, nell
-su, sul, sullo, sulla, sui, sugli, sulle, sull, con, col, per, tra, fra, e, ed, o, oppure, che, chi è, cui
-è, sono, era, erano, essere, stato, stata, stati, state, viene, vengono, ha, hanno, ho, hai, abbiamo, aver, avere
-mi, ti, ci, vi, si, me, te, lui, mio, mia, miei, mie, tuo, tua, nostro, nostra, suo, sua, questo, questa, questi, queste, quest, quello, quella, quel, quell, ne
-qual, quale, quali, che cosa è, cos è, nei confronti di, verso, riguardo a, riguardo, circa il, da parte di, da parte del, da parte della, da parte dei
+in, nel, nello, nella, nei, negli, nelle, nell
+col, tra, fra, che, chi è, cui
+essere, stato, stata, stati, state, viene, vengono, ha, hanno, ho, hai, abbiamo, aver, avere
+mi, ti, ci, vi, si, me, te, lui, questo, questa, questi, queste, quest, quello, quella, quel, quell, ne
+qual, quale, quali, che cosa è, cos è, nei confronti di, circa il
 scrivi, scrivere, scrivimi, dammi, dai, proponi, proporre, suggerisci, trova, fornisci, fornire, genera, generare, crea, creare, crea dei, elenca, elencare, indica, indicami, metti, produci, redigi
 mi serve, mi servono, serve, servono, voglio, vorrei, ho bisogno di, ci vuole, ci vogliono, fai, fare, fammi, devono essere, deve essere, scegli tra, usa, usare, utilizza
 che parla, che parlano, che si tiene, tenuta, tenuto, tenutasi, arrivate, arrivati
@@ -283,6 +283,36 @@ how many = quanti, quante
 how much = quanto, quanta
 how long = da quanto tempo, per quanto tempo, quanto tempo
 how = come si fa a, come faccio a, come posso, in che modo
+
+[turn]
+for = per
+with = con
+to = a, al, allo, alla, ai, agli, alle, all, ad, verso
+by = da parte di, da parte del, da parte della, da parte dei
+about = su, sul, sullo, sulla, sui, sugli, sulle, sull, riguardo a, riguardo
+and = e, ed
+or = o, oppure
+past = era, erano
+present = è, sono
+my = mio, mia, miei, mie
+your = tuo, tua, tuoi, tue
+our = nostro, nostra, nostri, nostre
+your all = vostro, vostra, vostri, vostre
+his = suo, sua, suoi, sue
+their = loro
+
+[opposed]
+- = versus, or, by, past, your all, your, our, his, their
+for = versus, by, about, from
+by = about, to
+from = to
+and = or
+past = present
+my = your, our, your all, his, their
+your = our, your all, his, their
+our = your all, his, their
+your all = his, their
+his = their
 
 [relation]
 from = da, dal, dallo, dalla, dai, dagli, dalle, dall

@@ -6,11 +6,11 @@ apostrophe = letter
 decimal = comma
 
 [drop]
-w, we, z, na, o, do tekstu tego, po tym, i, oraz, a, albo, lub, bądź, to, ten, ta, te, tego, tej, tym, tę, tych, który, która, które, której, którego, którą, że, iż, czy, się, jest, są, był, była, było, były, być, będzie, będą, został, została, zostało, zostały, został
-przez, przy, dla, u, ze, wobec, na temat, dotyczący, dotyczące, dotyczącej, mi, mnie, mój, moja, moje, twój, nasz, nasza, nasze, jego, jej, ich, go, jej
-do, ma być, mają być, ma, mają, co, jaki, jaka, jakie, jak, roku, rok, r
+w, we, na, do tekstu tego, po tym, to, ten, ta, te, tego, tej, tym, tę, tych, który, która, które, której, którego, którą, że, iż, czy, się, być, został, została, zostało, zostały, został
+przy, u, wobec, mi, mnie, go
+ma być, mają być, ma, mają, co, jaki, jaka, jakie, jak, roku, rok, r
 napisz, napisać, podaj, podać, daj, dać, zaproponuj, zaproponować, wymyśl, wymyślić, przygotuj, przygotować, zrób, zrobić, utwórz, utworzyć, wypisz, wypisać, wygeneruj, stwórz, stworzyć, ułóż
-potrzebuję, potrzebne, potrzebny, potrzebna, chcę, chciałbym, chciałabym, poproszę, użyj, używaj, nadaj, określ go, odbędzie, odbędzie się, który odbędzie się, wynosi, na poziomie, za, autorką jest, autorem jest
+potrzebuję, potrzebne, potrzebny, potrzebna, chcę, chciałbym, chciałabym, poproszę, użyj, używaj, nadaj, określ go, odbędzie, odbędzie się, który odbędzie się, wynosi, na poziomie, autorką jest, autorem jest
 razem z, wraz z, z zeszłego razu, także, też, również, nadeszły
 
 [polite]
@@ -250,6 +250,41 @@ when = kiedy, o której
 where = gdzie, dokąd
 how many = ile, ilu
 how = w jaki sposób, jak mogę
+
+[turn]
+for = dla, za
+by = przez
+about = na temat, o, dotyczący, dotyczące, dotyczącej
+to = do
+out of = z, ze
+and = i, oraz, a
+or = albo, lub, bądź
+past = był, była, było, były
+present = jest, są
+future = będzie, będą
+my = mój, moja, moje
+your = twój, twoja, twoje
+our = nasz, nasza, nasze
+your all = wasz, wasza, wasze
+his = jego
+her = jej
+their = ich
+
+[opposed]
+- = versus, or, past, future, your all, your, our, his, their, her
+for = versus, by, about, from
+by = about
+from = to
+to = out of
+and = or
+past = present, future
+present = future
+my = your, our, your all, his, her, their
+your = our, your all, his, her, their
+our = your all, his, her, their
+your all = his, her, their
+his = her, their
+her = their
 
 [relation]
 from = od

@@ -1,7 +1,9 @@
 //! Two readings side by side.
 
+mod forms;
 mod order;
 mod quotes;
+mod turns;
 mod words;
 
 use crate::{
@@ -48,6 +50,8 @@ impl<'a> Pair<'a> {
             Guard::Quote => quotes::difference(self.a, self.b),
             Guard::NamedEntity => self.words().names(),
             Guard::Content => self.words().others(),
+            Guard::Turn => turns::difference(self.a, self.b, self.lexicon),
+            Guard::Form => forms::difference(self),
             Guard::Order => order::difference(self),
         }
     }

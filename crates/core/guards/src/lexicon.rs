@@ -13,7 +13,7 @@ use std::{collections::HashMap, sync::Arc};
 pub(crate) enum Kind {
     /// Nothing: grammar, and words that only frame a request.
     Drop,
-    /// Nothing either, and normalising leaves it out.
+    /// Nothing either, wherever it stands.
     Polite,
     Number,
     Ordinal,
@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Tone,
     Scope,
     Question,
+    /// Grammar, but for what its class is opposed to, as "for" to "against".
+    Turn,
     /// Gives the next word its part, as in "from".
     Relation,
     /// Carries meaning of its own. Unlisted words do too.
@@ -113,6 +115,8 @@ pub(crate) struct Lexicon {
     forms: HashMap<Box<str>, Vec<Form>>,
     /// By what their first word begins with.
     beginnings: HashMap<Box<str>, Vec<Form>>,
+    /// Classes of grammar that turn a text against each other, either way round; `-` stands for none of it.
+    opposed: HashMap<Box<str>, Vec<Box<str>>>,
     /// How words are inflected.
     pub(crate) words: Paradigms,
     /// How names are.
@@ -127,6 +131,20 @@ impl Lexicon {
     /// Adds what a text in the lexicons' format says.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> Result<(), BadLexicon> {
         parse::read(self, text).map_err(|(line, problem)| BadLexicon { name: name.to_owned(), line, problem })
+    }
+
+    fn oppose(&mut self, class: &str, other: &str) -> Result<(), String> {
+        if class.is_empty() || other.is_empty() {
+            return Err("a class is empty".to_owned());
+        }
+        self.opposed.entry(class.into()).or_default().push(other.into());
+        self.opposed.entry(other.into()).or_default().push(class.into());
+        Ok(())
+    }
+
+    /// Whether one text may not have this class where the other has that one; `-` is none.
+    pub(crate) fn are_opposed(&self, class: &str, other: &str) -> bool {
+        self.opposed.get(class).is_some_and(|others| others.iter().any(|opposed| **opposed == *other))
     }
 
     /// Whether a word by itself is listed.

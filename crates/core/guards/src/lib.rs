@@ -21,6 +21,7 @@ mod refusal;
 mod signature;
 mod tokens;
 
+pub use normalise::normalise;
 pub use refusal::{Guard, Refusal};
 pub use signature::Signature;
 
@@ -95,15 +96,6 @@ impl Guards {
         let lexicon = self.lexicon(text, locale)?;
         let reading = Reading::of(text, lexicon);
         reading.in_script.then(|| Signature::of(&reading, &lexicon.code))
-    }
-
-    /// The text but for what never matters: case, spacing, punctuation at the end, politeness; number words as digits.
-    /// Of a text in an unknown language, or over 2 KiB, only spacing is evened out.
-    pub fn normalise(&self, text: &str, locale: &str) -> String {
-        match self.lexicon(text, locale) {
-            Some(lexicon) => normalise::normalise(text, lexicon),
-            None => text.split_whitespace().collect::<Vec<_>>().join(" "),
-        }
     }
 
     /// Whether an answer to `stored` may answer `asked`, as far as words can tell. Symmetric. An empty locale is told

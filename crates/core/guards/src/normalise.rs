@@ -1,59 +1,78 @@
-//! A text without what never matters.
+//! A text without what only typesetting adds to it. Everything else stays: symbols, digits, case, lines, politeness.
 
-use crate::{
-    lexicon::{Kind, Lexicon},
-    reading::Reading,
-    tokens::{Shape, Token, is_han, is_quote},
-};
+use std::borrow::Cow;
+use unicode_normalization::UnicodeNormalization;
 
-/// Small letters but for abbreviations, single spaces, no politeness, no marks at the end, number words as digits.
-pub(crate) fn normalise(text: &str, lexicon: &Lexicon) -> String {
-    let reading = Reading::of(text, lexicon);
-    let shouted = reading
-        .tokens
-        .iter()
-        .filter(|token| token.shape == Shape::Word && !is_character(token))
-        .all(|token| token.capital);
-    let mut pieces: Vec<String> = Vec::with_capacity(reading.tokens.len());
-    let mut at = 0;
-    while let Some(token) = reading.tokens.get(at) {
-        let number =
-            reading.terms.iter().find(|term| term.from == at && term.kind == Kind::Number && term.listed);
-        if let Some(number) = number.filter(|_| !token.quoted) {
-            pieces.push(number.key.split('|').next().unwrap_or_default().to_owned());
-            at = number.until.max(at + 1);
-            continue;
-        }
-        let polite = reading.polite.get(at).copied().unwrap_or_default() && !token.quoted;
-        if !polite && !is_loose(&reading.tokens, &reading.polite, at) {
-            pieces.push(if token.capitals && !shouted {
-                token.text.to_uppercase()
-            } else {
-                token.text.clone()
-            });
-        }
-        at += 1;
+/// The text with one form for each of these, and with nothing else changed:
+///
+/// - letters and their accents, composed (NFC);
+/// - ’ ‘ and “ ” „ beside a letter or a digit, as ' and "; a hyphen that does not break, and a dash between two digits,
+///   as -;
+/// - spaces that do not break, as spaces; those in a row as one, but for indentation and in texts that quote or
+///   introduce something; none at the ends.
+///
+/// What may be code stays as it is.
+pub fn normalise(text: &str) -> Cow<'_, str> {
+    if may_be_code(text) {
+        return Cow::Borrowed(text);
     }
-    while pieces
-        .last()
-        .is_some_and(|piece| piece.chars().all(|letter| matches!(letter, '.' | '!' | '?' | ',' | ';' | ':')))
-    {
-        pieces.pop();
-    }
-    pieces.join(" ")
+    let plain = plain(&text.nfc().collect::<Vec<_>>());
+    let is_one_line = !plain.contains('\n');
+    let ended = plain.trim_end_matches(' ');
+    let framed = if is_one_line { ended.trim_start_matches(' ') } else { ended };
+    // Whoever quotes or introduces something may mean its spaces.
+    let may_mean_spaces =
+        framed.contains(['"', '«', '»', '「', '『', ':', '：']) || has_single_quotes(framed);
+    if may_mean_spaces { framed.to_owned().into() } else { single_spaced(framed).into() }
 }
 
-/// A mark that says nothing: first of all, or next to politeness or another comma.
-fn is_loose(tokens: &[Token], polite: &[bool], at: usize) -> bool {
-    let mark = |at: usize| {
-        tokens.get(at).filter(|token| token.shape == Shape::Mark && !token.text.starts_with(is_quote))
+/// Whether spaces, quotes or dashes may be part of what is meant: signs that prose has no use for, indentation, or an
+/// option as in `-c`.
+fn may_be_code(text: &str) -> bool {
+    let is_sign = |letter: char| {
+        letter.is_control() && letter != '\n'
+            || letter.is_ascii_punctuation() && !".,;:!?'\"()-".contains(letter)
     };
-    let Some(token) = mark(at) else { return false };
-    let beside = |at: Option<usize>| at.is_none_or(|at| polite.get(at).copied().unwrap_or(true));
-    let soft = matches!(token.text.as_str(), "," | "." | "!" | ";" | "'" | "-");
-    soft && (beside(at.checked_sub(1)) || beside(Some(at + 1)))
+    let is_indented = text.lines().skip(1).any(|line| line.starts_with(char::is_whitespace));
+    let is_option = |word: &str| word.starts_with('-');
+    text.contains(is_sign) || is_indented || text.split_whitespace().any(is_option)
 }
 
-fn is_character(token: &Token) -> bool {
-    token.text.chars().all(is_han)
+/// Typographic marks and spaces as plain ones.
+fn plain(letters: &[char]) -> String {
+    let beside = |at: Option<usize>, is: fn(char) -> bool| {
+        at.and_then(|at| letters.get(at)).is_some_and(|letter| is(*letter))
+    };
+    letters
+        .iter()
+        .enumerate()
+        .map(|(at, letter)| {
+            let (before, after) = (at.checked_sub(1), Some(at + 1));
+            let touches = beside(before, char::is_alphanumeric) || beside(after, char::is_alphanumeric);
+            let between = |is| beside(before, is) && beside(after, is);
+            match letter {
+                '\u{a0}' | '\u{202f}' => ' ',
+                '‘' | '’' if touches => '\'',
+                '“' | '”' | '„' if touches => '"',
+                '\u{2010}' | '\u{2011}' if between(char::is_alphanumeric) => '-',
+                '–' if between(|letter| letter.is_ascii_digit()) => '-',
+                letter => *letter,
+            }
+        })
+        .collect()
+}
+
+/// Whether an apostrophe opens a word, as a quote does.
+fn has_single_quotes(text: &str) -> bool {
+    text.split([' ', '\n', '(']).any(|word| word.starts_with(['\'', '‘']))
+}
+
+fn single_spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter != ' ' || !spaced.ends_with(' ') {
+            spaced.push(letter);
+        }
+    }
+    spaced
 }

@@ -5,7 +5,7 @@ mod numbers;
 
 use crate::{
     lexicon::{Kind, Lexicon, Meaning},
-    tokens::{Shape, Token, script, tokens},
+    tokens::{Shape, Token, is_han, script, tokens},
 };
 
 /// Something a text says.
@@ -36,6 +36,8 @@ pub(crate) struct Reading {
     pub(crate) tokens: Vec<Token>,
     /// In their order, without what carries no meaning.
     pub(crate) terms: Vec<Term>,
+    /// Classes of the grammar, sorted: see [`Kind::Turn`]. Those of relations too.
+    pub(crate) turns: Vec<String>,
     /// Which tokens politeness is made of.
     pub(crate) polite: Vec<bool>,
     /// Whether the text is in the language's script.
@@ -51,12 +53,13 @@ impl Reading {
         for term in terms.iter().filter(|term| term.kind == Kind::Polite) {
             polite.iter_mut().take(term.until).skip(term.from).for_each(|token| *token = true);
         }
+        let turns = turns(&terms);
         numbers::combine(&mut terms, &tokens);
         dates::combine(&mut terms);
         numbers::attach_units(&mut terms);
         dates::settle(&mut terms);
-        terms.retain(|term| !matches!(term.kind, Kind::Drop | Kind::Polite));
-        Self { tokens, terms, polite, in_script }
+        terms.retain(|term| !matches!(term.kind, Kind::Drop | Kind::Polite | Kind::Turn));
+        Self { tokens, terms, turns, polite, in_script }
     }
 
     /// The keys of one kind, in order.
@@ -68,6 +71,13 @@ impl Reading {
     pub(crate) fn content(&self) -> impl Iterator<Item = &Term> {
         self.terms.iter().filter(|term| term.is_content())
     }
+}
+
+fn turns(terms: &[Term]) -> Vec<String> {
+    let turning = terms.iter().filter(|term| matches!(term.kind, Kind::Turn | Kind::Relation));
+    let mut turns: Vec<_> = turning.map(|term| term.key.clone()).collect();
+    turns.sort_unstable();
+    turns
 }
 
 fn terms(tokens: &[Token], lexicon: &Lexicon) -> Vec<Term> {
@@ -89,9 +99,9 @@ fn terms(tokens: &[Token], lexicon: &Lexicon) -> Vec<Term> {
             Shape::Word => {
                 let capital = token.capital && !token.initial && names_show || token.capitals;
                 match lexicon.find(words.get(at..).unwrap_or_default(), capital || numbered(tokens, at)) {
-                    // "US" is not "us".
-                    Some((_, Meaning { kind: Kind::Drop | Kind::Polite, .. }))
-                        if token.capitals && names_show =>
+                    // "US" is not "us", and "A" in "from A to B" no article.
+                    Some((_, Meaning { kind: Kind::Drop | Kind::Polite | Kind::Turn, .. }))
+                        if token.capitals && names_show || is_single_letter(tokens, at) =>
                     {
                         Term { name: true, ..plain(Kind::Word, at + 1) }
                     }
@@ -111,6 +121,17 @@ fn terms(tokens: &[Token], lexicon: &Lexicon) -> Vec<Term> {
         terms.push(term);
     }
     terms
+}
+
+/// A letter that stands for something: a capital inside a sentence, or one with nothing behind it to be an article of.
+fn is_single_letter(tokens: &[Token], at: usize) -> bool {
+    let is_last = tokens.get(at + 1).is_none_or(|next| next.shape == Shape::Mark);
+    tokens.get(at).is_some_and(|token| {
+        // "I" is a pronoun.
+        let is_letter =
+            token.text.chars().count() == 1 && !token.text.chars().all(is_han) && token.text != "i";
+        is_letter && (token.capital && !token.initial || is_last)
+    })
 }
 
 /// A capitalised first word with a number at its side, as in "May 5".

@@ -31,13 +31,17 @@ pub enum Guard {
     NamedEntity,
     /// All other words that carry meaning.
     Content,
+    /// The forms of words, where hardly anything else differs: one author or several, who bites whom.
+    Form,
+    /// Grammar that turns the meaning: for and against, to and from, was and will be, my and your.
+    Turn,
     /// Who does what to whom: words that changed places.
     Order,
 }
 
 impl Guard {
     /// Every one.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Language,
         Self::Number,
         Self::Comparator,
@@ -51,6 +55,8 @@ impl Guard {
         Self::Scope,
         Self::NamedEntity,
         Self::Content,
+        Self::Form,
+        Self::Turn,
         Self::Order,
     ];
 
@@ -70,6 +76,8 @@ impl Guard {
             Self::Scope => "scope",
             Self::NamedEntity => "named_entity",
             Self::Content => "content",
+            Self::Form => "form",
+            Self::Turn => "turn",
             Self::Order => "order",
         }
     }

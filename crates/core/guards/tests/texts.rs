@@ -1,32 +1,7 @@
-//! Signatures, normalised texts, unknown languages, operators' lexicons, and texts of any kind.
+//! Signatures, unknown languages, operators' lexicons, and texts of any kind.
 
 use proptest::prelude::*;
 use signalbox_guards::{Guard, Guards};
-
-#[test]
-fn normalising_keeps_what_matters_and_nothing_else() {
-    let guards = Guards::builtin();
-    for (language, text, normal) in [
-        ("en", "  Please,  give me FIVE tags for   the US report!! ", "give me 5 tags for the US report"),
-        ("en", "Give me twenty-five tags, thanks.", "give me 25 tags"),
-        ("en", "Hello! Could you summarise chapter four?", "summarise chapter #4"),
-        ("it", "Per favore, dammi cinque tag.", "dammi 5 tag"),
-        ("pl", "Proszę podaj pięć tagów", "podaj 5 tagów"),
-        ("uk", "Будь ласка, наведи п’ять тегів!", "наведи 5 тегів"),
-        ("zh", "请写五个标签，谢谢！", "写 5 个 标 签"),
-        ("xx", "  One   two ", "One two"),
-    ] {
-        assert_eq!(guards.normalise(text, language), normal, "{text}");
-    }
-}
-
-#[test]
-fn what_is_quoted_stays_as_it_is() {
-    let guards = Guards::builtin();
-    let normal = |text| guards.normalise(text, "en");
-    assert_ne!(normal("Translate \"please come\""), normal("Translate \"come\""));
-    assert_ne!(normal("Translate \"two pears\""), normal("Translate \"2 pears\""));
-}
 
 #[test]
 fn signatures_differ_where_numbers_or_dates_do() {
@@ -101,18 +76,10 @@ proptest! {
     #[test]
     fn any_text_can_be_read_and_is_the_same_as_itself(text in "\\PC{0,60}", locale in "en|it|pl|uk|zh|de|") {
         let guards = Guards::builtin();
-        let _ = guards.normalise(&text, &locale);
         prop_assert_eq!(guards.signature(&text, &locale), guards.signature(&text, &locale));
         if let Err(refusal) = guards.compare(&text, &text, &locale) {
             prop_assert_eq!(refusal.guard, Guard::Language);
         }
-    }
-
-    #[test]
-    fn texts_that_are_normally_equal_stay_so(text in "[a-zA-Z0-9 ,.!?'\"-]{0,60}") {
-        let guards = Guards::builtin();
-        let once = guards.normalise(&text, "en");
-        prop_assert_eq!(guards.normalise(&format!("  {text}  "), "en"), once);
     }
 
     #[test]

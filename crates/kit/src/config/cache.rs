@@ -103,6 +103,9 @@ impl Default for CacheMemoryConfig {
 pub struct CacheRulesConfig {
     /// Whether answers are kept and given again at all.
     pub exact: Option<bool>,
+    /// Whether also to requests that differ only in how they are typeset: spaces, and forms of quotes and dashes. Not
+    /// where left out.
+    pub normalized: Option<bool>,
     /// Whether also to requests that say the same in other words: not at all; `shadow`, looked for and judged and never
     /// given; or `on`, given where what was judged says that they are right.
     pub semantic: Option<SemanticConfig>,
@@ -199,6 +202,7 @@ impl CacheRulesConfig {
     pub fn overrides(&self) -> Overrides {
         Overrides {
             exact: self.exact,
+            normalized: self.normalized,
             semantic: self.semantic.map(Into::into),
             floor: self.floor.map(single),
             floors: self.floors.iter().map(|(id, floor)| (id.clone(), single(*floor))).collect(),

@@ -59,7 +59,7 @@ impl Cache {
             checks.add("instruction", true, "the same");
             Outcome::ExactHit
         } else if one.normalised.is_some() && one.normalised == other.normalised {
-            checks.add("instruction", true, "the same but for case, spacing, politeness and the like");
+            checks.add("instruction", true, "the same but for typesetting");
             Outcome::NormalizedHit
         } else {
             let similarity = self.by_meaning(&one, &other, &mut checks).await?;

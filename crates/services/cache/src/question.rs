@@ -99,7 +99,7 @@ impl Cache {
     pub(crate) fn normalised(&self, question: &Question, instruction: &str) -> Option<Digest> {
         let guards = &self.dependencies.guards;
         let signature = guards.signature(instruction, &question.locale)?;
-        let normalised = guards.normalise(instruction, &question.locale);
+        let normalised = signalbox_guards::normalise(instruction);
         let keys = &question.tenant.keys;
         Some(keys.normalised(&question.keys.partition, &normalised, signature.as_bytes()))
     }

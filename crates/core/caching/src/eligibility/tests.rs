@@ -25,7 +25,7 @@ fn with(change: impl FnOnce(&mut GenerateRequest)) -> GenerateRequest {
 }
 
 fn on() -> TaskPolicy {
-    TaskPolicy { semantic: Semantic::On, ..TaskPolicy::default() }
+    TaskPolicy { normalized: true, semantic: Semantic::On, ..TaskPolicy::default() }
 }
 
 fn look_up(request: &GenerateRequest, policy: &TaskPolicy) -> Result<Allowed, Reason> {
@@ -47,7 +47,8 @@ fn a_plain_request_is_looked_up_in_every_way_that_the_policy_allows() {
     assert_eq!(look_up(&request("Write a headline"), &on()), Ok(ALL_WAYS));
     let shadow = TaskPolicy { semantic: Semantic::Shadow, ..on() };
     assert_eq!(look_up(&request("Hi"), &shadow).unwrap().semantic, Semantic::Shadow);
-    assert_eq!(look_up(&request("Hi"), &TaskPolicy::default()).unwrap().semantic, Semantic::Off);
+    let plain = look_up(&request("Hi"), &TaskPolicy::default()).unwrap();
+    assert_eq!((plain.normalised, plain.semantic), (false, Semantic::Off));
 }
 
 fn tool() -> Tool {
@@ -224,6 +225,13 @@ fn a_text_that_asks_for_now_is_told_in_many_languages() {
 }
 
 #[test]
+fn a_text_that_asks_for_the_present_in_other_words_or_for_chance_is_told_too() {
+    let told = include_str!("tests/present_or_chance.txt");
+    let missed: Vec<_> = told.lines().filter(|text| !text.is_empty() && !speaks_of_now(text)).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
 fn a_text_that_does_not_ask_for_now_is_left_alone() {
     for text in [
         "",
@@ -235,6 +243,13 @@ fn a_text_that_does_not_ask_for_now_is_left_alone() {
         "Напиши заголовок",
         "写一个标题",
         "Tell me about the weekend",
+        "Write a headline about the weather",
+        "Tag the news of the council",
+        "Explain the balance of power",
+        "Classify the joke",
+        "Come si tira la pasta?",
+        "Опиши баланс сил",
+        "给新闻写标题",
     ] {
         assert!(!speaks_of_now(text), "{text}");
     }

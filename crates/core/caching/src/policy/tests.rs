@@ -10,6 +10,7 @@ fn only_exact_matches_are_served_where_nothing_is_configured() {
         let policy = TaskPolicy::of(task, []);
         assert!(policy.exact, "{task}");
         assert_eq!(policy.semantic, Semantic::Off, "{task}");
+        assert!(!policy.normalized, "{task}");
     }
     for task in ["classification", "tags"] {
         assert_eq!(TaskPolicy::of(task, []).semantic, Semantic::Shadow, "{task}");
@@ -45,10 +46,13 @@ fn what_can_be_found_by_meaning_is_kept_for_a_week_at_most() {
 fn a_client_only_tightens() {
     for wish in [CachePolicy::Default, CachePolicy::ExactOnly, CachePolicy::Refresh, CachePolicy::Bypass] {
         for mode in [Semantic::Off, Semantic::Shadow, Semantic::On] {
-            let policy = TaskPolicy { semantic: mode, ..TaskPolicy::default() };
-            let tightened = policy.clone().tightened(wish);
-            assert!(tightened.semantic <= policy.semantic);
-            assert_eq!(tightened, TaskPolicy { semantic: tightened.semantic, ..policy });
+            for normalized in [false, true] {
+                let policy = TaskPolicy { semantic: mode, normalized, ..TaskPolicy::default() };
+                let tightened = policy.clone().tightened(wish);
+                let TaskPolicy { semantic, normalized, .. } = tightened;
+                assert!(semantic <= policy.semantic && normalized <= policy.normalized);
+                assert_eq!(tightened, TaskPolicy { semantic, normalized, ..policy });
+            }
         }
     }
 }

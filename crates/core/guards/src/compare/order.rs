@@ -67,7 +67,7 @@ fn indexed(reading: &Reading) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// How many words one text has and the other has not.
-fn distance(a: &[&str], b: &[&str]) -> usize {
+pub(super) fn distance(a: &[&str], b: &[&str]) -> usize {
     let mut left = b.to_vec();
     let lone = a.iter().filter(|word| {
         let found = left.iter().position(|other| other == *word);

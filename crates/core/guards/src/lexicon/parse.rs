@@ -11,6 +11,8 @@ enum Section {
     Bare(Kind),
     /// `key = form, form`.
     Keyed(Kind),
+    /// `class = class, class`: classes that turn a text against each other; `-` is none.
+    Opposed,
     /// Endings that one stem takes, separated by commas; `-` for none. `5: ` in front asks for a longer stem.
     Words,
     /// The same for names.
@@ -35,7 +37,7 @@ pub(super) fn read(lexicon: &mut Lexicon, text: &str) -> Result<(), (usize, Stri
 }
 
 fn section(name: &str) -> Result<Section, String> {
-    use Section::{Bare, Keyed, Names, Settings, Words};
+    use Section::{Bare, Keyed, Names, Opposed, Settings, Words};
     Ok(match name {
         "settings" => Settings,
         "drop" => Bare(Kind::Drop),
@@ -56,6 +58,8 @@ fn section(name: &str) -> Result<Section, String> {
         "tone" => Keyed(Kind::Tone),
         "scope" => Keyed(Kind::Scope),
         "question" => Keyed(Kind::Question),
+        "turn" => Keyed(Kind::Turn),
+        "opposed" => Opposed,
         "relation" => Keyed(Kind::Relation),
         "word" => Keyed(Kind::Word),
         "numbered" => Keyed(Kind::Numbered),
@@ -72,6 +76,10 @@ fn entry(lexicon: &mut Lexicon, section: Section, line: &str) -> Result<(), Stri
         Section::Keyed(kind) => {
             let (key, rest) = line.split_once('=').ok_or("expected `key = form, form`")?;
             forms(lexicon, kind, key.trim(), rest)
+        }
+        Section::Opposed => {
+            let (class, others) = line.split_once('=').ok_or("expected `class = class, class`")?;
+            others.split(',').try_for_each(|other| lexicon.oppose(class.trim(), other.trim()))
         }
         Section::Words => lexicon.words.add(line),
         Section::Names => lexicon.names.add(line),

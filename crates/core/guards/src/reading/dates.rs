@@ -67,7 +67,7 @@ fn neighbour(terms: &[Term], mut at: usize, step: impl Fn(usize) -> Option<usize
     loop {
         at = step(at)?;
         let term = terms.get(at)?;
-        if !matches!(term.kind, Kind::Drop) {
+        if !matches!(term.kind, Kind::Drop | Kind::Turn) {
             return Some(term);
         }
     }
@@ -81,7 +81,7 @@ fn merge(terms: &mut Vec<Term>) {
             at += 1;
             continue;
         }
-        let next = (at + 1..terms.len()).find(|next| terms[*next].kind != Kind::Drop);
+        let next = (at + 1..terms.len()).find(|next| !matches!(terms[*next].kind, Kind::Drop | Kind::Turn));
         match next.filter(|next| terms[*next].kind == Kind::Date) {
             Some(next) => {
                 let other = terms.remove(next);

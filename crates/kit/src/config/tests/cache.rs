@@ -11,7 +11,7 @@ fn without_a_word_only_the_very_same_request_gets_an_answer_again() {
     assert!(cache.enabled && cache.single_flight);
     assert_eq!((cache.embedder(), cache.verifier()), (EmbedderChoice::BuiltIn, None));
     let policy = loaded.catalog.cache_policy("acme", "");
-    assert!(policy.exact);
+    assert!(policy.exact && !policy.normalized);
     assert_eq!(policy.semantic, Semantic::Off);
     assert_eq!(**loaded.catalog.cache_policy("acme", "no such task"), TaskPolicy::default());
 }
@@ -21,21 +21,23 @@ fn the_tenant_is_asked_before_the_task_and_the_task_before_everybody() {
     let loaded = good(
         "cache: {defaults: {ttl: 2h, precision_target: 0.95}}
 task_types:
-  classification: {cache: {semantic: 'on', floor: 0.8, floors: {openai/e: 0.7}}}
+  classification: {cache: {normalized: true, semantic: 'on', floor: 0.8, floors: {openai/e: 0.7}}}
   headline: {cache: {exact: false}}
 tenants:
   acme:
     cache: {ttl: 3d}
-    task_types: {classification: {cache: {semantic: off}}}
+    task_types: {classification: {cache: {normalized: false, semantic: off}}}
 ",
     );
     let policy = |tenant, task| loaded.catalog.cache_policy(tenant, task);
     let everybodys = policy("other", "classification");
     assert_eq!((everybodys.semantic, everybodys.ttl), (Semantic::On, Duration::from_secs(7200)));
     assert_eq!((everybodys.floor_of("openai/e"), everybodys.floor_of("x")), (0.7, 0.8));
+    assert!(everybodys.normalized);
     assert!((everybodys.precision_target - 0.95).abs() < f64::EPSILON);
     let own = policy("acme", "classification");
     assert_eq!((own.semantic, own.ttl, own.floor), (Semantic::Off, 3 * DAY, 0.8));
+    assert!(!own.normalized && !policy("acme", "tags").normalized);
     assert!(!policy("acme", "headline").exact);
     assert_eq!(policy("acme", "").ttl, 3 * DAY);
 }

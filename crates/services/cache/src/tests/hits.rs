@@ -35,11 +35,15 @@ async fn a_hit_is_told_to_be_of_the_entry_that_store_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn case_spacing_and_politeness_make_no_other_request() {
+async fn typesetting_makes_no_other_request_where_the_policy_says_so() {
     let world = World::new();
     world.go(&request("Name the topic", "Rain in Rome."), "weather").await;
-    let polite = world.ask(&request("please  name the topic.", "Rain in Rome.")).await;
-    assert_eq!(met(&polite), (Outcome::NormalizedHit, "", Some("weather".into())));
+    let spaced = |content| request(" Name  the topic", content);
+    assert_eq!(met(&world.ask(&spaced("Rain in Rome.")).await).0, Outcome::Miss);
+    world.normalized("classify");
+    world.go(&request("Name the topic", "Snow in Rome."), "weather").await;
+    let found = world.ask(&spaced("Snow in Rome.")).await;
+    assert_eq!(met(&found), (Outcome::NormalizedHit, "", Some("weather".into())));
 }
 
 #[tokio::test(start_paused = true)]

@@ -129,7 +129,7 @@ const TASKS: [&str; 3] = ["classify", "classif", ""];
 const LOCALES: [&str; 4] = ["en", "xx", "x", ""];
 const CONTENTS: [&str; 3] = ["Rain.", "Rain", "rain."];
 const INSTRUCTIONS: [&str; 4] =
-    ["Name the topic", "name the topic, please", "Name the topic of it", "Name no topic"];
+    ["Name the topic", " Name  the topic", "Name the topic of it", "Name no topic"];
 
 /// The `n`th of them, spread over all.
 fn asked(n: u64) -> GenerateRequest {

@@ -19,11 +19,12 @@ async fn stats(world: &World, tenant_id: &str, hours: u64) -> Vec<CacheStats> {
 async fn every_lookup_is_counted_by_what_it_met_whichever_replica_saw_it() {
     let world = World::new();
     let replica = world.replica();
+    world.normalized("classify");
     let asked = request("Name the topic", "Rain.");
     world.go(&asked, "weather").await;
     world.ask(&asked).await;
     replica.ask(&asked).await;
-    replica.ask(&request("name the topic, please", "Rain.")).await;
+    replica.ask(&request(" Name  the topic", "Rain.")).await;
     let hot = Sampling { temperature: Some(1.0), ..Default::default() };
     world.ask(&GenerateRequest { sampling: Some(hot), ..asked.clone() }).await;
     world.go(&GenerateRequest { task_type: "extraction".into(), ..asked.clone() }, "weather").await;
@@ -89,7 +90,7 @@ async fn an_explanation_says_what_decides() {
     let one = || request("Name the topic of the article", "Rain.");
     let told = explain(&world, one(), one()).await;
     assert_eq!(because(&told), (Outcome::ExactHit, ""));
-    let told = explain(&world, one(), request("please name the topic of the article", "Rain.")).await;
+    let told = explain(&world, one(), request("Name  the topic of the article ", "Rain.")).await;
     assert_eq!(because(&told), (Outcome::NormalizedHit, ""));
     let told = explain(&world, one(), request("Name the topic of this article", "Rain.")).await;
     assert_eq!(because(&told), (Outcome::Miss, "evidence"));

@@ -113,12 +113,18 @@ impl World {
         self.set(
             task_type,
             Overrides {
+                normalized: Some(true),
                 semantic: Some(semantic),
                 floor: Some(0.5),
                 judge: Some(Judge::Label),
                 ..Overrides::default()
             },
         );
+    }
+
+    /// Matches a task whatever the typesetting.
+    pub(super) fn normalized(&self, task_type: &str) {
+        self.set(task_type, Overrides { normalized: Some(true), ..Overrides::default() });
     }
 
     pub(super) fn set(&self, task_type: &str, overrides: Overrides) {

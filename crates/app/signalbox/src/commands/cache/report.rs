@@ -88,7 +88,7 @@ pub(super) fn explained(answer: &ExplainCacheResponse) -> String {
     }));
     let outcome = match answer.outcome() {
         Outcome::ExactHit => "shared: the same request",
-        Outcome::NormalizedHit => "shared: the same but for case, spacing or politeness",
+        Outcome::NormalizedHit => "shared: the same but for typesetting",
         Outcome::SemanticHit => "shared, where evidence and configuration allow: another wording of the same",
         Outcome::Bypass => "not shared: one of them has nothing to do with the cache",
         Outcome::Miss | Outcome::Coalesced | Outcome::Unspecified => "not shared",

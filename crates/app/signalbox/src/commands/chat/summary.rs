@@ -68,7 +68,7 @@ fn from_cache(effect: &v1::CacheEffect) -> Option<String> {
     let how = match effect.outcome() {
         Outcome::Unspecified | Outcome::Miss | Outcome::Bypass => return None,
         Outcome::ExactHit => "the same was asked before",
-        Outcome::NormalizedHit => "the same but for case, spacing or politeness was asked before",
+        Outcome::NormalizedHit => "the same but for typesetting was asked before",
         Outcome::SemanticHit => "the same was asked before in other words",
         Outcome::Coalesced => "an identical request was under way",
     };
