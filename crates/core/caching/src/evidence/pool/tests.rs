@@ -32,6 +32,14 @@ fn nothing_is_served_on_no_evidence() {
     assert!(pool(&[]).is_empty());
 }
 
+/// The numbers that docs/cache.md gives.
+#[test]
+fn just_above_the_floor_99_percent_take_453_clean_observations_or_758_with_a_wrong_one() {
+    for (right, wrong, is_served) in [(452, 0, false), (453, 0, true), (756, 1, false), (757, 1, true)] {
+        assert_eq!(pool(&[(FLOOR, right, wrong)]).serves(FLOOR, TARGET, 0), is_served, "{right} and {wrong}");
+    }
+}
+
 #[test]
 fn clean_observations_open_the_similarities_they_were_made_at_and_those_above() {
     let pool = pool(&[(0.93, 700, 0)]);
