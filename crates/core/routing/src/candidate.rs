@@ -151,6 +151,16 @@ pub struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
+    /// The same without anything of how it did lately: as if all were well.
+    #[must_use]
+    pub fn as_if_well(self) -> Self {
+        let offer = Offer { held_for: None, ..self.offer };
+        let latency = Latency { prior: self.latency.prior, ..Latency::default() };
+        let quality = Quality { prior: self.quality.prior, ..Quality::default() };
+        let Self { tier, labels, cost, ceiling, priority, preference, .. } = self;
+        Self { tier, labels, cost, ceiling, priority, preference, latency, quality, ..Self::new(offer) }
+    }
+
     /// An offer of which nothing else is known.
     pub fn new(offer: Offer<'a>) -> Self {
         Self {

@@ -195,10 +195,14 @@ impl Flights {
     }
 
     /// The store does not say who leads: where the lead is over by this process's own clock, the first in line takes over.
-    /// `is_away`: it has said nothing for some time, so that an answer made elsewhere would not come either.
+    /// `is_away`: it has said nothing for some time, so that nobody would hear of an answer that another process was given:
+    /// all go on.
     pub(crate) fn promote_overdue(&self, key: FlightKey, is_away: bool) {
+        if is_away {
+            return self.abandon(key);
+        }
         if let Some(flight) = self.lock().get_mut(&key)
-            && (flight.until <= Instant::now() || (is_away && flight.leader == ELSEWHERE))
+            && flight.until <= Instant::now()
         {
             flight.promote(self.ttl, false);
         }

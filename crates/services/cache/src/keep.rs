@@ -149,14 +149,16 @@ impl Cache {
     }
 
     /// The token, if the answer is to the very request that was looked up. An answer of a lower tier than was asked for is
-    /// not, and who waits for one of that tier makes its own.
+    /// not, and all who wait for one of that tier make their own.
     async fn of_this(&self, question: &Question, token: Option<Token>) -> Option<Token> {
         let token = token?;
         if token.key() == question.keys.exact {
             return Some(token);
         }
         if !token.owner.is_empty() {
-            self.release((question.tenant.digest(), token.key()), &token.owner).await;
+            let key = (question.tenant.digest(), token.key());
+            self.flights.abandon(key);
+            self.release(key, &token.owner).await;
         }
         None
     }

@@ -132,14 +132,15 @@ impl Cache {
         wait: Option<Duration>,
         times: Times,
     ) -> v1::LookupResponse {
-        if !self.dependencies.options.single_flight {
+        // Without the store nobody hears which process has the answer.
+        if !self.dependencies.options.single_flight || !miss.store_is_well {
             return self.missed(question, miss, None, false);
         }
         let wait = wait.filter(|wait| !wait.is_zero()).and_then(|wait| times.started.checked_add(wait));
         let leader = wait.map(|wait| times.end.map_or(wait, |end| end.min(wait)));
         let by_meaning = question.allowed.semantic != Semantic::Off;
         let until = if by_meaning { times.semantic } else { times.exact };
-        let patience = Patience { store: miss.store_is_well.then_some(until), leader };
+        let patience = Patience { store: until, leader };
         match self.fly(question, patience).await {
             Flown::Landed(landed) => self.coalesced(question, &landed, times.started),
             Flown::Stored(outcome, found) => self.hit(question, outcome, &found, None, times.started),

@@ -36,6 +36,8 @@ impl Cache {
         request: v1::ReleaseFlightRequest,
     ) -> Result<v1::ReleaseFlightResponse, Failure> {
         let (key, owner) = self.flight(&request.lookup_token)?;
+        // Whoever took over would likely fail in the same way, and the next after it: all go on at once.
+        self.flights.abandon(key);
         self.release(key, &owner).await;
         Ok(v1::ReleaseFlightResponse {})
     }

@@ -13,6 +13,7 @@ mod flight;
 mod gather;
 mod hit;
 mod keep;
+mod line;
 mod look;
 mod metrics;
 mod owed;

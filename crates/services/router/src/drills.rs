@@ -65,7 +65,7 @@ impl SharedDrills {
     }
 
     /// Whether any drill may be running: one atomic read.
-    fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.0.running.load(Ordering::Relaxed) > 0
     }
 

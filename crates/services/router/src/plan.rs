@@ -13,7 +13,7 @@ use signalbox_kit::catalog::{Catalog, Routing, Targets, Tenant};
 use signalbox_ports::Worst;
 use signalbox_pricing::{Day, estimate_prompt_tokens};
 use signalbox_routing::{Breaker, Candidate, Chance, Demand, Exclusion, Needs, Plan, Rules, Verdict, plan};
-use signalbox_types::{Failure, FallbackPolicy, GenerateRequest, ModelSelector, Money, Tier};
+use signalbox_types::{Failure, FallbackPolicy, GenerateRequest, ModelRef, ModelSelector, Money, Tier};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
@@ -34,6 +34,8 @@ pub(crate) struct Planned {
     pub(crate) worst: Worst,
     /// For the budget's sake dearer models were left out.
     pub(crate) thrift: bool,
+    /// Who would be tried first if all were well.
+    pub(crate) usual: Option<ModelRef>,
 }
 
 /// A request that nobody can serve, and why each candidate was left out.
@@ -82,6 +84,7 @@ pub(crate) fn make(
         prompt_tokens: considered.needs.prompt_tokens,
         past_breakers: outcome.past_breakers,
         thrift: outcome.thrift(),
+        usual: considered.usual_first(&outcome).cloned(),
     })
 }
 
@@ -239,6 +242,20 @@ impl<'a> Considered<'a> {
             planned = plan(&demand, &candidates, rules, most, || chance.unit());
         }
         Outcome { plan: planned, candidates, past_breakers, instead: None }
+    }
+
+    /// Who would be tried first if all were well: the plan among the same models, of none of which anything is known but
+    /// what the catalogue says.
+    fn usual_first<'o>(&self, outcome: &'o Outcome<'a>) -> Option<&'o ModelRef> {
+        let first = outcome.candidates.first()?;
+        if outcome.candidates.iter().all(|candidate| candidate.tier == first.tier) {
+            return Some(first.offer.model);
+        }
+        let well: Vec<_> =
+            outcome.candidates.iter().map(|candidate| candidate.as_if_well()).collect();
+        let mut chance = Chance::of(&self.admitted.request.request_id);
+        let planned = plan(&self.demand(&well), &well, &self.rules, 1, || chance.unit());
+        planned.order.first().and_then(|index| outcome.candidates.get(*index)).map(|first| first.offer.model)
     }
 
     fn demand(&self, candidates: &[Candidate<'_>]) -> Demand<'a> {

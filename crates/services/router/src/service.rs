@@ -125,7 +125,7 @@ impl Router {
                 return Err(account.refuse(refused.into_status(&admitted.request.request_id)));
             }
         };
-        keep.iter_mut().for_each(|keep| keep.planned(&planned));
+        keep.iter_mut().for_each(|keep| keep.planned(&planned, &self.dependencies.drills));
         let hedges = stream.then_some(&self.hedges);
         let run = Run::new(&self.dependencies, &catalog, admitted, planned, account, span.clone(), hedges);
         Ok(Way::Asked(Box::new(run.under(content).keeping(keep))))

@@ -32,8 +32,8 @@ pub(crate) enum Flown {
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// The store, where it is to be asked at all.
-    pub(crate) store: Option<Instant>,
+    /// The store.
+    pub(crate) store: Instant,
     /// The leader; `None` where nobody waits.
     pub(crate) leader: Option<Instant>,
 }
@@ -56,7 +56,12 @@ impl Cache {
                             self.flights.follow(key, &owner, waits)
                         }
                         Some(InStore::Mine) => return self.look_again(question, patience.store, lead).await,
-                        None => return Flown::Leads(lead),
+                        // Nobody would hear which process has the answer: each router sees to its own.
+                        None => {
+                            self.flights.abandon(key);
+                            drop(lead);
+                            return Flown::Alone { under_way: false };
+                        }
                     }
                 }
                 Joined::Waits { waiting, unwatched } => {
@@ -79,15 +84,14 @@ impl Cache {
     }
 
     /// The lead among all processes; `None` where the store does not say.
-    async fn lead_in_store(&self, key: FlightKey, owner: &str, until: Option<Instant>) -> Option<InStore> {
+    async fn lead_in_store(&self, key: FlightKey, owner: &str, until: Instant) -> Option<InStore> {
         let Dependencies { store, options, .. } = &self.dependencies;
         let lead = store.lead(key.0, key.1, owner, options.flight_ttl);
-        lag::until(until?, lead).await.ok()?.ok()
+        lag::until(until, lead).await.ok()?.ok()
     }
 
     /// The answer may have been stored between the look for it and the lead.
-    async fn look_again(&self, question: &Question, until: Option<Instant>, lead: Lead) -> Flown {
-        let Some(until) = until else { return Flown::Leads(lead) };
+    async fn look_again(&self, question: &Question, until: Instant, lead: Lead) -> Flown {
         match lag::until(until, self.equal(question)).await {
             Ok(Ok((Some((outcome, found)), _))) => {
                 // The lead is given up on the way out, for the next in line to see the same.

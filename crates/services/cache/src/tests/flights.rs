@@ -1,11 +1,13 @@
 //! Identical requests wait for one answer.
 
 use super::world::{World, answer, effect, met, request};
+use crate::flights::{Flights, Joined, News};
 use futures_util::future::join_all;
 use signalbox_api::v1::{
     FinishReason, LookupResponse, ReleaseFlightRequest, RenewFlightRequest, cache_effect::Outcome,
     cache_service_server::CacheService as _,
 };
+use signalbox_ports::cache::Digest;
 use std::{sync::Arc, time::Duration};
 use tokio::{
     task::JoinHandle,
@@ -71,25 +73,28 @@ async fn who_does_not_wait_is_told_that_another_is_at_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_the_leader_gives_up_one_other_takes_over_at_once() {
+async fn when_the_leader_gives_up_all_go_on_at_once_and_not_one_after_the_other() {
     let world = Arc::new(World::new());
     let led = world.ask(&request("Name the topic", "Rain.")).await;
-    let mut waiting = crowd(&world, 50);
+    let waiting = crowd(&world, 50);
     sleep(Duration::from_millis(300)).await;
-    for left in (0..50).rev() {
-        let led = if left == 49 { led.clone() } else { taken(&mut waiting).await };
-        release(&world, &led).await;
-        sleep(Duration::from_millis(300)).await;
-        let done = waiting.iter().filter(|one| one.is_finished()).count();
-        assert_eq!((done, waiting.len()), (1, left + 1));
-        if left == 40 {
-            break;
-        }
-    }
-    let last = taken(&mut waiting).await;
-    world.keep(&request("Name the topic", "Rain."), "weather", &last.lookup_token).await;
+    let began = Instant::now();
+    release(&world, &led).await;
     let looked = all(waiting).await;
-    assert!(looked.iter().all(|looked| effect(looked).outcome() == Outcome::Coalesced));
+    assert!(looked.iter().all(|looked| met(looked) == (Outcome::Miss, "", None) && !looked.under_way));
+    assert_eq!(began.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_a_lower_tier_lets_all_go_on_who_wait_for_what_was_asked() {
+    let world = Arc::new(World::new());
+    let led = world.ask(&request("Name the topic", "Rain.")).await;
+    let waiting = crowd(&world, 10);
+    sleep(Duration::from_millis(300)).await;
+    let began = Instant::now();
+    world.keep(&request("Name the topic", "Snow."), "weather", &led.lookup_token).await;
+    assert!(all(waiting).await.iter().all(|looked| effect(looked).outcome() == Outcome::Miss));
+    assert!(began.elapsed() < Duration::from_millis(10));
 }
 
 /// The one that does not wait any more: it leads.
@@ -167,16 +172,18 @@ async fn waiting_ends_when_the_caller_wants_it_to() {
 
 #[tokio::test(start_paused = true)]
 async fn who_leaves_the_line_in_the_moment_of_its_turn_makes_way_for_the_next() {
-    let world = Arc::new(World::new());
-    let led = world.ask(&request("Name the topic", "Rain.")).await;
-    let mut waiting = crowd(&world, 3);
-    sleep(Duration::from_millis(10)).await;
+    let flights = Flights::new(8, WAIT);
+    let key = (Digest([1; 16]), Digest([2; 16]));
+    assert!(matches!(flights.join(key, "one", true), Joined::Leads));
+    let mut line = ["two", "three"].map(|owner| match flights.join(key, owner, true) {
+        Joined::Waits { waiting, .. } => Some(waiting),
+        other => panic!("{other:?}"),
+    });
     // The first hears of it, and is gone before it can act.
-    release(&world, &led).await;
-    waiting.remove(0).abort();
-    sleep(Duration::from_secs(2)).await;
-    taken(&mut waiting).await;
-    assert!(waiting.iter().all(|one| !one.is_finished()));
+    flights.release(key, "one");
+    drop(line[0].take());
+    let news = line[1].take().unwrap().news(Instant::now() + WAIT).await;
+    assert!(matches!(news, Some(News::Lead { in_store: false })), "{news:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,8 +210,9 @@ async fn of_all_replicas_one_request_takes_over_from_a_leader_that_is_gone() {
     let led = one.ask(&request("Name the topic", "Rain.")).await;
     let mut waiting: Vec<_> = crowd(&one, 20).into_iter().chain(crowd(&other, 20)).collect();
     sleep(Duration::from_secs(1)).await;
-    release(&other, &led).await;
-    sleep(Duration::from_secs(1)).await;
+    // It is not renewed.
+    assert!(leads(&led));
+    sleep(Duration::from_millis(4_300)).await;
     assert_eq!(waiting.iter().filter(|one| one.is_finished()).count(), 1);
     let next = taken(&mut waiting).await;
     one.keep(&request("Name the topic", "Rain."), "weather", &next.lookup_token).await;

@@ -1,6 +1,12 @@
 //! Calls of the cache, each with its time.
 
-use super::{metrics::LookupTimer, owed::Owed};
+use super::{
+    context::Asked,
+    line::{Joined, Lines},
+    metrics::LookupTimer,
+    owed::Owed,
+};
+use crate::admission::Admitted;
 use signalbox_api::{
     convert::duration_to_proto,
     v1::{self, cache_service_client::CacheServiceClient},
@@ -63,6 +69,7 @@ struct Inner {
     options: CacheOptions,
     stores: Arc<Semaphore>,
     owed: Owed,
+    lines: Lines,
 }
 
 impl fmt::Debug for Cache {
@@ -96,24 +103,51 @@ impl Cache {
             .max_decoding_message_size(max_message_bytes)
             .max_encoding_message_size(max_message_bytes);
         let stores = Arc::new(Semaphore::new(options.most_stores));
-        Self(Arc::new(Inner { client, options, stores, owed: Owed::default() }))
+        Self(Arc::new(Inner { client, options, stores, owed: Owed::default(), lines: Lines::new() }))
     }
 
-    /// Looks for an answer within a budget, and where an identical request is under way waits for its answer, up to
-    /// `wait` in all.
+    /// Joins the requests of this router that ask the same; `None` where they do not wait for each other.
+    pub(super) fn join(&self, admitted: &Admitted, asked: &Asked) -> Option<Joined> {
+        self.0.options.single_flight.then(|| self.0.lines.join(admitted, asked))
+    }
+
+    /// How long a request waits for an identical one that has so much time left: for half of it at most.
+    pub(super) fn patience(&self, left: Option<Duration>) -> Duration {
+        let longest = self.0.options.longest_wait;
+        left.map_or(longest, |left| longest.min(left / 2))
+    }
+
+    /// How long those who wait for an answer wait for the cache's word on it.
+    pub(super) fn word_on_answers(&self) -> Duration {
+        self.0.options.wait_margin
+    }
+
+    fn budget(&self, by_meaning: bool) -> Duration {
+        let options = &self.0.options;
+        if by_meaning { options.semantic_budget } else { options.exact_budget }
+    }
+
+    /// Looks for an answer within a budget.
     pub(super) async fn lookup(
+        &self,
+        asked: &v1::LookupRequest,
+        by_meaning: bool,
+    ) -> Result<v1::LookupResponse, Silent> {
+        let timer = LookupTimer::start();
+        let found = self.look_once(asked, self.budget(by_meaning), self.0.options.lookup_margin).await;
+        timer.ended();
+        found
+    }
+
+    /// Where an identical request is under way in another router, waits for its answer, up to `wait` in all.
+    pub(super) async fn wait(
         &self,
         mut asked: v1::LookupRequest,
         by_meaning: bool,
         wait: Duration,
-    ) -> Result<v1::LookupResponse, Silent> {
+        mut found: v1::LookupResponse,
+    ) -> v1::LookupResponse {
         let options = &self.0.options;
-        let budget = if by_meaning { options.semantic_budget } else { options.exact_budget };
-        let wait = if options.single_flight { wait.min(options.longest_wait) } else { Duration::ZERO };
-        let timer = LookupTimer::start();
-        let found = self.look_once(&asked, budget, options.lookup_margin).await;
-        timer.ended();
-        let mut found = found?;
         let until = Instant::now() + wait;
         while found.under_way {
             let slice = until.saturating_duration_since(Instant::now()).min(options.wait_slice);
@@ -122,13 +156,15 @@ impl Cache {
             }
             asked.wait = Some(duration_to_proto(slice));
             // Whoever waits in vain goes on with what was found before.
-            let Ok(again) = self.look_once(&asked, slice, budget.max(options.wait_margin)).await else {
+            let Ok(again) =
+                self.look_once(&asked, slice, self.budget(by_meaning).max(options.wait_margin)).await
+            else {
                 break;
             };
             let attempts = std::mem::take(&mut found.attempts);
             found = v1::LookupResponse { attempts: [attempts, again.attempts].concat(), ..again };
         }
-        Ok(found)
+        found
     }
 
     async fn look_once(

@@ -2,6 +2,7 @@
 
 use crate::{admission::Admitted, plan::requested};
 use signalbox_api::v1;
+use signalbox_caching::Context;
 use signalbox_kit::catalog::{Catalog, Targets, fingerprint};
 use signalbox_types::{ModelRef, Tier};
 
@@ -24,7 +25,10 @@ impl Asked {
         let content = catalog.content_policy(&admitted.request.tenant_id).map_or(0, |policy| policy.version);
         let all = targets.preferred.iter().chain(targets.secondary);
         let prompt_template = admitted.request.prompt_template.clone();
-        let context = context(requested(admitted), &prompt_template, content, all);
+        let tenant = catalog.tenant(&admitted.request.tenant_id);
+        let labels = |model: &ModelRef| catalog.model(model).map(|known| &*known.labels).unwrap_or_default();
+        let may_use = |model: &&ModelRef| tenant.access().exclusion(model, labels(model)).is_none();
+        let context = context(requested(admitted), &prompt_template, content, all.filter(may_use));
         let tier = |model: &ModelRef| catalog.model(model).and_then(|known| known.tier);
         let preferred = targets.preferred.iter().map(|model| (model.clone(), tier(model))).collect();
         Self { context, prompt_template, content, preferred }
@@ -34,12 +38,19 @@ impl Asked {
         &self.context
     }
 
-    /// Under what an answer is kept that a model gave: what was asked for, or the model itself where that is less. `first`
-    /// is the model that was tried first.
-    pub(super) fn served_by(&self, model: &ModelRef, first: &ModelRef) -> v1::CacheContext {
+    /// The same for what takes requests apart.
+    pub(super) fn words(&self) -> Context<'_> {
+        let v1::CacheContext { requested, prompt_template, policy_version } = &self.context;
+        Context { requested, prompt_template, policy_version }
+    }
+
+    /// Under what an answer is kept that a model gave: what was asked for, or the model itself where that is less.
+    /// `usual` is the model that would be tried first if all were well: while it is left out for a moment, another's answer
+    /// must not take the place of its own for as long as answers are kept.
+    pub(super) fn served_by(&self, model: &ModelRef, usual: &ModelRef) -> v1::CacheContext {
         let tier = |wanted| self.preferred.iter().find(|(model, _)| model == wanted).map(|(_, tier)| *tier);
-        match (tier(model), tier(first)) {
-            (Some(served), Some(first)) if !is_lower(served, first) => self.context.clone(),
+        match (tier(model), tier(usual)) {
+            (Some(served), Some(usual)) if !is_lower(served, usual) => self.context.clone(),
             _ => self.just(model),
         }
     }
@@ -50,8 +61,8 @@ impl Asked {
     }
 }
 
-/// The version tells where a name leads, too: an answer is not found any more once an alias leads elsewhere, on whichever
-/// replica and whoever is told of it.
+/// The version tells where a name leads, too, and which of it the tenant may use: an answer is not found any more once an
+/// alias leads elsewhere or a model is denied or allowed again, on whichever replica and whoever is told of it.
 fn context<'m>(
     requested: String,
     prompt_template: &str,

@@ -1,10 +1,17 @@
 //! What goes along with a request that the cache did not answer, so that its answer can be kept.
 
-use super::{client::Cache, context::Asked, flight::Flight, metrics};
-use crate::{plan::Planned, route::Served};
+use super::{
+    client::{Cache, Silent},
+    context::Asked,
+    flight::Flight,
+    line::Lead,
+    metrics,
+};
+use crate::{drills::SharedDrills, plan::Planned, route::Served};
 use signalbox_api::v1;
 use signalbox_types::ModelRef;
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// What is known of such a request. Dropped without an answer, it lets those who wait for one go on.
 #[derive(Debug)]
@@ -13,8 +20,12 @@ pub(crate) struct Keep {
     asked: Asked,
     token: String,
     flight: Option<Flight>,
-    /// Tried first.
-    first: Option<ModelRef>,
+    /// The lead among the requests of this router.
+    lead: Option<Lead>,
+    /// Who would be tried first if all were well.
+    usual: Option<ModelRef>,
+    /// Where a drill runs, nothing is as it should be.
+    drills: Option<SharedDrills>,
     /// For the budget's sake dearer models were left out.
     thrift: bool,
 }
@@ -29,11 +40,22 @@ pub(crate) struct Answered {
 
 impl Keep {
     pub(super) fn new(cache: Cache, asked: Asked) -> Self {
-        Self { cache, asked, token: String::new(), flight: None, first: None, thrift: false }
+        let (flight, lead, usual, drills) = Default::default();
+        Self { cache, asked, token: String::new(), flight, lead, usual, drills, thrift: false }
     }
 
-    pub(super) fn context(&self) -> &v1::CacheContext {
-        self.asked.context()
+    pub(super) fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// Identical requests of this router wait for this one.
+    pub(super) fn leads(&mut self, lead: Lead) {
+        self.lead = Some(lead);
+    }
+
+    /// It was answered without a model: so are those who wait.
+    pub(super) fn found(self, answer: &v1::CachedAnswer) {
+        self.lead.into_iter().for_each(|lead| lead.land(answer.clone()));
     }
 
     /// It was looked up. `ttl`: identical requests wait for this one, so long unless it is renewed.
@@ -43,9 +65,10 @@ impl Keep {
     }
 
     /// It was planned.
-    pub(crate) fn planned(&mut self, planned: &Planned) {
-        self.first = planned.candidates.first().map(|choice| choice.model.clone());
-        self.thrift = planned.thrift;
+    pub(crate) fn planned(&mut self, planned: &Planned, drills: &SharedDrills) {
+        self.usual.clone_from(&planned.usual);
+        self.thrift = planned.thrift || drills.any();
+        self.drills = Some(drills.clone());
     }
 
     /// Keeps the answer under what served it, in the background; the caller has it already.
@@ -53,18 +76,22 @@ impl Keep {
         if !is_clean(&answered, served) {
             return;
         }
-        let Some(place) = self.cache.place() else { return metrics::stored("dropped") };
         let context = self.context_of(&served.route);
-        let answer = Some(answer(answered, served));
-        let Self { cache, token: lookup_token, flight, .. } = self;
+        let answer = answer(answered, served);
+        let Self { cache, asked, token: lookup_token, flight, lead, .. } = self;
+        // Who waits wants what was asked for, and no less.
+        let share = lead.filter(|_| context == *asked.context() && says_something(&answer));
+        let share = share.map(|lead| (lead, answer.clone()));
+        let Some(place) = cache.place() else {
+            land(share);
+            return metrics::stored("dropped");
+        };
         let tenant_id = request.tenant_id.clone();
-        let kept = v1::StoreRequest { request: Some(request), context: Some(context), answer, lookup_token };
+        let (request, context, answer) = (Some(request), Some(context), Some(answer));
+        let kept = v1::StoreRequest { request, context, answer, lookup_token };
         tokio::spawn(async move {
             let _place = place;
-            let stored = match cache.store(kept).await {
-                Ok(stored) => stored,
-                Err(_) => return metrics::stored("failed"),
-            };
+            let Ok(stored) = stored(&cache, kept, share).await else { return metrics::stored("failed") };
             cache.owed().add(&tenant_id, stored.attempts);
             if stored.entry_id.is_empty() {
                 metrics::stored("refused");
@@ -77,11 +104,49 @@ impl Keep {
 
     fn context_of(&self, route: &v1::Route) -> v1::CacheContext {
         let model = ModelRef::new(route.vendor.as_str(), route.model.as_str());
-        match &self.first {
-            Some(first) if !self.thrift => self.asked.served_by(&model, first),
+        let in_drill = self.drills.as_ref().is_some_and(SharedDrills::any);
+        match &self.usual {
+            Some(usual) if !self.thrift && !in_drill => self.asked.served_by(&model, usual),
             _ => self.asked.just(&model),
         }
     }
+}
+
+/// What is shared with those who wait in this router.
+type Share = Option<(Lead, v1::CachedAnswer)>;
+
+fn land(share: Share) {
+    share.into_iter().for_each(|(lead, answer)| lead.land(answer));
+}
+
+/// Stores an answer. Those who wait for it have it once the cache has not refused it, or says nothing for a while: a cache
+/// that is away holds them up no more than that.
+async fn stored(cache: &Cache, kept: v1::StoreRequest, share: Share) -> Result<v1::StoreResponse, Silent> {
+    let storing = cache.store(kept);
+    tokio::pin!(storing);
+    match timeout(cache.word_on_answers(), &mut storing).await {
+        Ok(stored) => {
+            if stored.as_ref().map_or(true, |stored| may_be_shared(&stored.refused_reason)) {
+                land(share);
+            }
+            stored
+        }
+        Err(_) => {
+            land(share);
+            storing.await
+        }
+    }
+}
+
+/// Whether it was for want of the store, and not for the answer's sake, that an answer is not kept.
+fn may_be_shared(refused_reason: &str) -> bool {
+    matches!(refused_reason, "" | "store" | "timeout" | "overload")
+}
+
+/// What says nothing is nobody else's answer.
+fn says_something(answer: &v1::CachedAnswer) -> bool {
+    use v1::part::Part;
+    answer.content.iter().any(|part| matches!(&part.part, Some(Part::Text(text)) if !text.trim().is_empty()))
 }
 
 /// Whether an answer is one to give again: it ended by itself, calls no tool, and no content policy found anything. What else

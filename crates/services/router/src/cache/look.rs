@@ -1,6 +1,12 @@
 //! Looking for an answer before a request is planned.
 
-use super::{context::Asked, keep::Keep, metrics};
+use super::{
+    client::Cache,
+    context::Asked,
+    keep::Keep,
+    line::{Follower, Joined},
+    metrics,
+};
 use crate::{account::Account, admission::Admitted, service::Dependencies};
 use signalbox_api::{
     convert::{self, duration_from_proto},
@@ -49,7 +55,7 @@ pub(crate) async fn look(
         account.met_cache(bypass(reason), Vec::new());
         return Met::Miss(None);
     }
-    let keep = Keep::new(cache.clone(), Asked::of(catalog, admitted, targets));
+    let mut keep = Keep::new(cache.clone(), Asked::of(catalog, admitted, targets));
     if request.cache == CachePolicy::Refresh {
         account.met_cache(bypass(Reason::Mode.name()), Vec::new());
         return Met::Miss(Some(Box::new(keep)));
@@ -60,10 +66,31 @@ pub(crate) async fn look(
     }
     let is_narrowed = asker.pays_nothing || request.cache == CachePolicy::ExactOnly;
     let by_meaning = !is_narrowed && policy.semantic != Semantic::Off;
-    let lookup = v1::LookupRequest { request: Some(wire), context: Some(keep.context().clone()), wait: None };
-    let left = admitted.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    let mut found = match cache.lookup(lookup, by_meaning, left.map_or(Duration::MAX, |left| left / 2)).await
-    {
+    let lookup =
+        v1::LookupRequest { request: Some(wire), context: Some(keep.asked().context().clone()), wait: None };
+    let mut found = cache.lookup(&lookup, by_meaning).await;
+    if found.as_ref().map_or(true, |found| found.answer.is_none()) && !asker.pays_nothing {
+        match cache.join(admitted, keep.asked()) {
+            Some(Joined::Follows(follower)) => {
+                if let Some(answer) = follow(cache, follower, admitted).await
+                    && fits(dependencies, catalog, admitted, &answer)
+                {
+                    metrics::met(Outcome::Coalesced);
+                    let attempts = found.map(|found| found.attempts).unwrap_or_default();
+                    account.met_cache(coalesced(&answer), attempts);
+                    return Met::Hit(answer);
+                }
+            }
+            Some(Joined::Leads(lead)) => {
+                keep.leads(lead);
+                if let Ok(there) = found {
+                    found = Ok(cache.wait(lookup, by_meaning, patience(cache, admitted), there).await);
+                }
+            }
+            None => {}
+        }
+    }
+    let mut found = match found {
         Ok(found) => found,
         Err(silent) => {
             metrics::silent(silent.name());
@@ -75,6 +102,17 @@ pub(crate) async fn look(
         found.attempts.extend(cache.owed().take(&request.tenant_id));
     }
     take_in(dependencies, catalog, admitted, found, keep, account)
+}
+
+/// The answer of an identical request of this router, if it comes in time.
+async fn follow(cache: &Cache, follower: Follower, admitted: &Admitted) -> Option<Box<v1::CachedAnswer>> {
+    let answer = follower.answer(patience(cache, admitted)).await?;
+    Some(Box::new((*answer).clone()))
+}
+
+fn patience(cache: &Cache, admitted: &Admitted) -> Duration {
+    let left = admitted.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    cache.patience(left)
 }
 
 /// What a lookup gave.
@@ -91,6 +129,7 @@ fn take_in(
         Some(answer) if fits(dependencies, catalog, admitted, &answer) => {
             metrics::met(effect.outcome());
             account.met_cache(effect, found.attempts);
+            keep.found(&answer);
             return Met::Hit(Box::new(answer));
         }
         Some(_) => {
@@ -139,6 +178,16 @@ fn barred_by(request: &GenerateRequest, policy: &TaskPolicy, asker: Asker) -> Op
 fn bypass(reason: &str) -> v1::CacheEffect {
     metrics::met(Outcome::Bypass);
     effect(Outcome::Bypass, reason)
+}
+
+/// What an answer saved that came while the request waited for it.
+fn coalesced(answer: &v1::CachedAnswer) -> v1::CacheEffect {
+    v1::CacheEffect {
+        saved: answer.cost.clone(),
+        saved_usage: answer.usage,
+        entry_id: answer.entry_id.clone(),
+        ..effect(Outcome::Coalesced, "")
+    }
 }
 
 fn miss(reason: &str) -> v1::CacheEffect {

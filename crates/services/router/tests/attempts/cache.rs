@@ -172,6 +172,32 @@ async fn what_a_lower_tier_answered_is_kept_for_those_who_ask_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nor_do_answers_of_a_lower_tier_stay_once_the_better_model_is_left_out_and_well_again() {
+    let shelf = Shelf::default();
+    let world = World::keeping(Unlimited, &shelf);
+    let prompt = |n: usize| {
+        let mut asked = asked("mixed");
+        asked.reference = format!("article-{n}");
+        asked
+    };
+    world.adapter.tell("anthropic", [fails_after(0, ErrorReason::VendorError)]);
+    // Soon its breaker opens, and it is not even tried.
+    for n in 0..25 {
+        assert_eq!(world.ask(prompt(n)).await.unwrap().route.vendor, "openai");
+    }
+    shelf.settled().await;
+    let tried = world.adapter.calls().iter().filter(|model| model.starts_with("anthropic")).count();
+    assert!(tried < 25, "{tried}");
+    assert!(shelf.told_of("store").iter().all(|told| told == "store model:openai/gpt-6-luna"));
+    world.adapter.forget();
+    tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    for n in 0..25 {
+        let answer = world.ask(prompt(n)).await.unwrap();
+        assert_ne!(outcome(&answer.route).0, Outcome::ExactHit);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_simulated_answer_is_not_given_once_its_vendor_is_real() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);

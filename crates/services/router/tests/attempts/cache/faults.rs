@@ -5,6 +5,7 @@ use crate::{
     shelf::{Mood, Shelf},
     world::World,
 };
+use futures_util::future::join_all;
 use proptest::prelude::*;
 use signalbox_api::v1::cache_effect::Outcome;
 use signalbox_ports::Unlimited;
@@ -36,10 +37,8 @@ async fn a_cache_that_is_silent_or_fails_costs_its_budget_and_no_request() {
 async fn a_cache_that_stands_still_while_requests_wait_holds_them_up_for_less_than_a_second() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
-    world.adapter.tell(
-        "openai",
-        [crate::adapter::answers_after(20_000, "late"), crate::adapter::answers_after(0, "mine")],
-    );
+    let other = World::keeping(Unlimited, &shelf);
+    other.adapter.tell("openai", [crate::adapter::answers_after(20_000, "late")]);
     let began = Instant::now();
     let follower = async {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -47,10 +46,30 @@ async fn a_cache_that_stands_still_while_requests_wait_holds_them_up_for_less_th
         world.ask(asked("pair")).await.unwrap();
         began.elapsed()
     };
-    let (leader, took) = tokio::join!(world.ask(asked("pair")), follower);
+    let (leader, took) = tokio::join!(other.ask(asked("pair")), follower);
     leader.unwrap();
     assert!(took < Duration::from_millis(10 + 770), "{took:?}");
-    assert_eq!(world.adapter.calls().len(), 2);
+    assert_eq!(world.adapter.calls().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_the_cache_does_a_router_calls_once_for_all_who_ask_the_same() {
+    for mood in [Mood::Hangs, Mood::Fails] {
+        let shelf = Shelf::default();
+        shelf.change(|shelf| shelf.mood = mood);
+        let world = World::keeping(Unlimited, &shelf);
+        world.adapter.tell("openai", [crate::adapter::answers_after(2_000, "for all")]);
+        let answers = join_all((0..200).map(|_| world.ask(asked("pair")))).await;
+        let texts = answers.iter().filter(|answer| answer.as_ref().unwrap().text == "for all");
+        assert_eq!((texts.count(), world.adapter.calls().len()), (200, 1), "{mood:?}");
+        // One after the other they wait for nobody.
+        world.adapter.tell("openai", [crate::adapter::answers_after(0, "alone")]);
+        let began = Instant::now();
+        for _ in 0..40 {
+            assert_eq!(world.ask(asked("pair")).await.unwrap().text, "alone");
+        }
+        assert!(began.elapsed() < Duration::from_millis(40 * 260), "{mood:?} {:?}", began.elapsed());
+    }
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use signalbox_api::v1::{self, cache_effect::Outcome};
 use signalbox_ports::Unlimited;
 use signalbox_types::ErrorReason;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 #[tokio::test(start_paused = true)]
 async fn one_call_answers_all_who_ask_the_same_meanwhile() {
@@ -26,7 +26,7 @@ async fn one_call_answers_all_who_ask_the_same_meanwhile() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_the_first_is_called_off_another_takes_over() {
+async fn when_the_first_is_called_off_the_others_go_on_at_once() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
     world.adapter.tell("openai", [answers_after(3_000, "in the end")]);
@@ -38,7 +38,18 @@ async fn when_the_first_is_called_off_another_takes_over() {
     let (cut, answers) = tokio::join!(leader, followers);
     assert!(cut.is_err());
     assert!(answers.iter().all(|answer| answer.as_ref().unwrap().text == "in the end"));
-    assert_eq!(world.adapter.calls().len(), 2);
+    assert_eq!(world.adapter.calls().len(), 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_the_first_fails_all_others_try_at_once_and_not_one_after_the_other() {
+    let shelf = Shelf::default();
+    let world = World::keeping(Unlimited, &shelf);
+    world.adapter.tell("anthropic", [fails_after(2_000, ErrorReason::VendorTimeout)]);
+    let began = Instant::now();
+    let answers = join_all((0..6).map(|_| world.ask(asked("dear")))).await;
+    assert!(answers.iter().all(Result::is_err));
+    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
