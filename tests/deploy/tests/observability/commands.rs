@@ -54,7 +54,8 @@ fn arguments(line: &str) -> Option<Vec<String>> {
 
 fn filled_in(word: &str) -> String {
     let known = FILLED_IN.iter().find(|(place, _)| *place == word).map(|(_, with)| *with);
-    known.unwrap_or(if word.starts_with("http://") { NOBODY } else { word }).to_owned()
+    let as_is = || if word.starts_with("http://") { NOBODY } else { word };
+    known.unwrap_or_else(as_is).to_owned()
 }
 
 /// Those between fences, in whatever language, and those in the text that have more than a name.

@@ -2,7 +2,7 @@
 
 use super::{promtool, written_rules};
 use serde_json::Value;
-use signalbox_deploy::yaml;
+use signalbox_deploy::{read, yaml};
 use signalbox_testkit::workspace;
 use std::collections::BTreeSet;
 
@@ -58,4 +58,19 @@ fn every_alert_is_tested_to_fire_and_to_keep_silent() {
         "are never silent in a test"
     );
     assert_eq!(firing.difference(&all).collect::<Vec<_>>(), Vec::<&String>::new(), "are no alerts");
+}
+
+#[test]
+fn installations_are_told_apart_by_rules_and_by_whoever_scrapes() {
+    for rule in written_rules() {
+        let expression = rule["expr"].as_str().unwrap();
+        let of_namespaces = expression.split("(namespace").skip(1);
+        assert!(of_namespaces.clone().all(|rest| rest.starts_with(", job")), "{expression}");
+    }
+    let compose = yaml("deploy/prometheus/prometheus.yaml");
+    let jobs = compose["scrape_configs"].as_array().unwrap().iter();
+    let ours: Vec<_> = jobs.filter(|job| job["job_name"] == "signalbox").collect();
+    assert_eq!(ours.len(), 1, "all roles of an installation are under one job");
+    let chart = read("k8s/charts/signalbox/templates/monitoring.yaml");
+    assert!(chart.contains("jobLabel: app.kubernetes.io/instance\n"), "a release is a job");
 }
