@@ -64,8 +64,9 @@ fn every_alert_is_tested_to_fire_and_to_keep_silent() {
 fn installations_are_told_apart_by_rules_and_by_whoever_scrapes() {
     for rule in written_rules() {
         let expression = rule["expr"].as_str().unwrap();
-        let of_namespaces = expression.split("(namespace").skip(1);
-        assert!(of_namespaces.clone().all(|rest| rest.starts_with(", job")), "{expression}");
+        let mut of_namespaces =
+            expression.split(" (namespace").skip(1).filter(|rest| !rest.starts_with("_job"));
+        assert!(of_namespaces.all(|rest| rest.starts_with(", job")), "{expression}");
     }
     let compose = yaml("deploy/prometheus/prometheus.yaml");
     let jobs = compose["scrape_configs"].as_array().unwrap().iter();
