@@ -77,7 +77,7 @@ test-sdk: test-build ## The vendors' own SDKs against the simulated vendors
 
 .PHONY: test-tools
 test-tools:
-	@tools/install.sh gate realllm embedder clickhouse postgres redis redis-search containers helm
+	@tools/install.sh gate realllm embedder clickhouse postgres redis redis-search containers helm promtool
 
 .PHONY: drill
 drill: ## The monthly drill: a random vendor fails in three ways under load (DRILL_SEED, DRILL_SECONDS, DRILL_RATE, DRILL_SERVER)
