@@ -58,13 +58,22 @@ fn is_audited(cache: &Cache, id: u32) -> bool {
 }
 
 async fn report(world: &World, looked: &LookupResponse, request_id: &str, verdict: Verdict) {
+    try_report(world, looked, request_id, verdict).await.unwrap();
+}
+
+async fn try_report(
+    world: &World,
+    looked: &LookupResponse,
+    request_id: &str,
+    verdict: Verdict,
+) -> Result<(), tonic::Status> {
     let request = ReportHitRequest {
         tenant_id: "acme".into(),
         entry_id: effect(looked).entry_id.clone(),
         request_id: request_id.into(),
         verdict: verdict.into(),
     };
-    world.service.report_hit(Request::new(request)).await.unwrap();
+    world.service.report_hit(Request::new(request)).await.map(drop)
 }
 
 #[tokio::test(start_paused = true)]
@@ -183,7 +192,8 @@ async fn reports_count_once_for_each_request_and_only_for_those_that_were_served
         report(&world, &looked, &format!("request {id}"), Verdict::Right).await;
     }
     assert_eq!(right().await, before + 1.0);
-    report(&world, &looked, "somebody else", Verdict::Right).await;
+    let refused = try_report(&world, &looked, "somebody else", Verdict::Right).await.unwrap_err();
+    assert_eq!(refused.message(), "entry_id: is not of an answer that this request_id got");
     assert_eq!(right().await, before + 1.0);
     let exact = world.ask(&stored()).await;
     report(&world, &exact, &stored().request_id, Verdict::Right).await;
