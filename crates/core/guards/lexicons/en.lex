@@ -6,10 +6,10 @@ apostrophe = contraction
 decimal = point
 
 [drop]
-a, an, the, of, in, at, with, as, into it
+a, an, the, as, into it
 that, this, these, those, which is, who is, it, its, itself, there, here, then, so, if
 be, being, having
-i, we, myself
+we, myself
 what, whats, which, can, may, what is, what are
 s, whether, some, any
 write, give, suggest, propose, provide, generate, produce a, produce the, compose, draft a, draft the, come up with
@@ -316,6 +316,11 @@ how = how, how do i, how can i, how do you, how do we, how can we, how should i,
 can = can i, can we, could i, could we, may i, may we, am i allowed to, are we allowed to, is it possible to, is it possible for me to, would it be possible to, am i able to, are we able to, might i, is it ok to, is it okay to
 
 [turn]
+in = in
+at = at
+with = with
+of = of
+i = i
 for = for
 by = by
 about = about, regarding, concerning
@@ -351,6 +356,15 @@ our = their, his, her
 their = his, her
 his = her
 me = us
+in = at, on
+at = from, to, on, by
+with = by, from, to, versus, for
+of = by
+on = to, from
+about = from
+for = to
+might = past, present, future
+i = you
 
 [relation]
 from = from, out of

@@ -6,8 +6,7 @@ apostrophe = elision
 decimal = comma
 
 [drop]
-il, lo, la, i, gli, le, l, un, una, uno, un, di, del, dello, della, dei, degli, delle, dell, d
-in, nel, nello, nella, nei, negli, nelle, nell
+il, lo, la, i, gli, le, l, un, una, uno, un
 col, tra, fra, che, chi è, cui
 essere, stato, stata, stati, state, viene, vengono, ha, hanno, ho, hai, abbiamo, aver, avere
 mi, ti, ci, vi, si, me, te, lui, questo, questa, questi, queste, quest, quello, quella, quel, quell, ne
@@ -285,6 +284,8 @@ how long = da quanto tempo, per quanto tempo, quanto tempo
 how = come si fa a, come faccio a, come posso, in che modo
 
 [turn]
+of = di, del, dello, della, dei, degli, delle, dell, d
+in = in, nel, nello, nella, nei, negli, nelle, nell
 for = per
 with = con
 to = a, al, allo, alla, ai, agli, alle, all, ad, verso
@@ -313,6 +314,8 @@ your = our, your all, his, their
 our = your all, his, their
 your all = his, their
 his = their
+in = from, about, to
+of = to, from, by
 
 [relation]
 from = da, dal, dallo, dalla, dai, dagli, dalle, dall

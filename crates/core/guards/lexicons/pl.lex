@@ -6,7 +6,7 @@ apostrophe = letter
 decimal = comma
 
 [drop]
-w, we, na, do tekstu tego, po tym, to, ten, ta, te, tego, tej, tym, tę, tych, który, która, które, której, którego, którą, że, iż, czy, się, być, został, została, zostało, zostały, został
+do tekstu tego, po tym, to, ten, ta, te, tego, tej, tym, tę, tych, który, która, które, której, którego, którą, że, iż, czy, się, być, został, została, zostało, zostały, został
 przy, u, wobec, mi, mnie, go
 ma być, mają być, ma, mają, co, jaki, jaka, jakie, jak, roku, rok, r
 napisz, napisać, podaj, podać, daj, dać, zaproponuj, zaproponować, wymyśl, wymyślić, przygotuj, przygotować, zrób, zrobić, utwórz, utworzyć, wypisz, wypisać, wygeneruj, stwórz, stworzyć, ułóż
@@ -252,6 +252,8 @@ how many = ile, ilu
 how = w jaki sposób, jak mogę
 
 [turn]
+in = w, we
+on = na
 for = dla, za
 by = przez
 about = na temat, o, dotyczący, dotyczące, dotyczącej
@@ -285,6 +287,8 @@ our = your all, his, her, their
 your all = his, her, their
 his = her, their
 her = their
+in = to
+on = out of, from
 
 [relation]
 from = od
