@@ -1,6 +1,8 @@
 //! Making answers unreachable.
 
-use crate::{cache::Cache, failure::away, metrics, question::check_tenant, report::read_id, tenants::Tenant};
+use crate::{
+    cache::Cache, failure::away, locale, metrics, question::check_tenant, report::read_id, tenants::Tenant,
+};
 use signalbox_api::v1::{self, invalidate_request::Scope as Named, invalidate_response::Erasure};
 use signalbox_caching::{Digest, Scope};
 use signalbox_ports::cache::CacheAway;
@@ -108,9 +110,10 @@ fn target(tenant: &Tenant, request: &v1::InvalidateRequest) -> Result<Target, Fa
         Named::Everything(false) => return Err(Failure::invalid("everything", "must be true")),
         // Requests without a task type or a locale are of the empty one.
         Named::TaskType(task_type) => keys.task(task_type),
-        Named::Locale(locale) => keys.locale(locale),
+        Named::Locale(locale) => keys.locale(&locale::canonical(locale)),
         Named::Requested(requested) => {
             given("requested", requested)?;
+            check_requested(requested)?;
             keys.requested(requested)
         }
         Named::PromptTemplate(template) => {
@@ -127,6 +130,16 @@ fn target(tenant: &Tenant, request: &v1::InvalidateRequest) -> Result<Target, Fa
             return Ok(Target::Entry(key));
         }
     }))
+}
+
+/// A bare name is nobody's, and nothing would be found under it.
+fn check_requested(requested: &str) -> Result<(), Failure> {
+    let has_kind = |kind| requested.strip_prefix(kind).is_some_and(|name: &str| !name.is_empty());
+    if requested == "default" || ["alias:", "tier:", "model:", "task:"].into_iter().any(has_kind) {
+        return Ok(());
+    }
+    let problem = "must be alias:NAME, tier:NAME, model:VENDOR/MODEL, task:NAME or default";
+    Err(Failure::invalid("requested", problem))
 }
 
 fn name(scope: Option<&Named>) -> &'static str {

@@ -58,6 +58,12 @@ impl Cache {
         request: v1::StoreRequest,
     ) -> Result<v1::StoreResponse, Failure> {
         let answer = request.answer.ok_or_else(|| Failure::invalid("answer", "is required"))?;
+        if answer.vendor.is_empty() {
+            return Err(Failure::invalid("answer.vendor", "is required"));
+        }
+        if answer.cost.as_ref().is_some_and(|cost| cost.nano_eur < 0) {
+            return Err(Failure::invalid("answer.cost", "must not be negative"));
+        }
         let token = match &*request.lookup_token {
             "" => None,
             text => Some(Token::read(text, &self.tenants)?),

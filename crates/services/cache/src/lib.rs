@@ -15,6 +15,7 @@ mod gate;
 mod invalidate;
 mod keep;
 mod kept;
+mod locale;
 mod lookup;
 mod metrics;
 mod models;

@@ -1,6 +1,6 @@
 //! What is asked, and where its answer would lie.
 
-use crate::{cache::Cache, tenants::Tenant};
+use crate::{cache::Cache, locale, tenants::Tenant};
 use signalbox_api::{convert::generate_request_from_proto, v1};
 use signalbox_caching::{Allowed, Canonical, Context, Digest, Facts, Keys, Reason, Scope, TaskPolicy};
 use signalbox_types::{Failure, GenerateRequest};
@@ -56,7 +56,8 @@ impl Cache {
         if !policy.exact {
             return Ok(Kind::Bypass(Reason::Disabled));
         }
-        let request = generate_request_from_proto(request).map_err(within("request"))?;
+        let mut request = generate_request_from_proto(request).map_err(within("request"))?;
+        request.locale = locale::canonical(&request.locale);
         Ok(Kind::Asked(Box::new(Asked { request, context, policy })))
     }
 

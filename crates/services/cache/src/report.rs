@@ -64,6 +64,9 @@ impl Cache {
         let Some((key, similarity)) = read_id(&tenant, &request.entry_id, &request.request_id) else {
             return Err(Failure::invalid("entry_id", "is none of Route.cache.entry_id"));
         };
+        if similarity.is_none() && request.entry_id.contains('-') {
+            return Err(Failure::invalid("entry_id", "is not of an answer that this request_id got"));
+        }
         self.take_in(&tenant, key, similarity, is_right, &request.request_id).await.map_err(away)?;
         metrics::reported(is_right);
         Ok(v1::ReportHitResponse {})

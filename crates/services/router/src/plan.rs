@@ -251,8 +251,7 @@ impl<'a> Considered<'a> {
         if outcome.candidates.iter().all(|candidate| candidate.tier == first.tier) {
             return Some(first.offer.model);
         }
-        let well: Vec<_> =
-            outcome.candidates.iter().map(|candidate| candidate.as_if_well()).collect();
+        let well: Vec<_> = outcome.candidates.iter().map(|candidate| candidate.as_if_well()).collect();
         let mut chance = Chance::of(&self.admitted.request.request_id);
         let planned = plan(&self.demand(&well), &well, &self.rules, 1, || chance.unit());
         planned.order.first().and_then(|index| outcome.candidates.get(*index)).map(|first| first.offer.model)

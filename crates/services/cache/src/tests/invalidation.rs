@@ -59,6 +59,27 @@ async fn whatever_names_an_answer_makes_it_unreachable_and_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_locale_is_one_however_it_is_written() {
+    let world = World::new();
+    world.go(&other(), "weather").await;
+    let written = GenerateRequest { locale: "IT-it".into(), ..other() };
+    assert_eq!(outcome(&world, &written).await, Outcome::ExactHit);
+    world.invalidate(Scope::Locale("it-it".into()), true, false).await;
+    assert_eq!(outcome(&world, &other()).await, Outcome::Miss);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_without_its_kind_is_refused_and_not_taken_for_done() {
+    let request = InvalidateRequest {
+        tenant_id: "acme".into(),
+        scope: Some(Scope::Requested("fast".into())),
+        ..Default::default()
+    };
+    let refused = World::new().service.invalidate(Request::new(request)).await.unwrap_err();
+    assert!(refused.message().starts_with("requested: must be alias:NAME"), "{}", refused.message());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reference_counts_for_whoever_asks() {
     let world = World::new();
     world.go(&asked(), "weather").await;

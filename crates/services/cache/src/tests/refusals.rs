@@ -55,6 +55,14 @@ async fn a_token_is_good_only_for_what_it_was_given_for() {
     without.answer = None;
     let status = world.service.store(Request::new(without)).await.unwrap_err();
     assert!(status.message().contains("answer: is required"));
+    let mut nobodys = store(&asked, "").into_inner();
+    nobodys.answer.as_mut().unwrap().vendor.clear();
+    let status = world.service.store(Request::new(nobodys)).await.unwrap_err();
+    assert!(status.message().contains("answer.vendor: is required"));
+    let mut negative = store(&asked, "").into_inner();
+    negative.answer.as_mut().unwrap().cost.get_or_insert_default().nano_eur = -1;
+    let status = world.service.store(Request::new(negative)).await.unwrap_err();
+    assert!(status.message().contains("answer.cost: must not be negative"));
 
     let second = world.ask(&asked).await.lookup_token;
     for (token, problem) in [("", "is required"), ("x", "is none"), (&*second, "does not lead")] {

@@ -81,7 +81,10 @@ impl Keep {
         let Self { cache, asked, token: lookup_token, flight, lead, .. } = self;
         // Who waits wants what was asked for, and no less.
         let share = lead.filter(|_| context == *asked.context() && says_something(&answer));
-        let share = share.map(|lead| (lead, answer.clone()));
+        let share = share.map(|mut lead| {
+            lead.close();
+            (lead, answer.clone())
+        });
         let Some(place) = cache.place() else {
             land(share);
             return metrics::stored("dropped");
@@ -121,11 +124,18 @@ fn land(share: Share) {
 
 /// Stores an answer. Those who wait for it have it once the cache has not refused it, or says nothing for a while: a cache
 /// that is away holds them up no more than that.
-async fn stored(cache: &Cache, kept: v1::StoreRequest, share: Share) -> Result<v1::StoreResponse, Silent> {
+async fn stored(
+    cache: &Cache,
+    kept: v1::StoreRequest,
+    mut share: Share,
+) -> Result<v1::StoreResponse, Silent> {
     let storing = cache.store(kept);
     tokio::pin!(storing);
     match timeout(cache.word_on_answers(), &mut storing).await {
         Ok(stored) => {
+            if let (Some((_, answer)), Ok(stored)) = (&mut share, &stored) {
+                answer.entry_id.clone_from(&stored.entry_id);
+            }
             if stored.as_ref().map_or(true, |stored| may_be_shared(&stored.refused_reason)) {
                 land(share);
             }

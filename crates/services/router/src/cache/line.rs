@@ -37,6 +37,7 @@ pub(super) struct Lead {
     lines: Lines,
     key: Digest,
     news: watch::Sender<News>,
+    is_open: bool,
 }
 
 /// A place in a line.
@@ -61,7 +62,7 @@ impl Lines {
             Entry::Vacant(vacant) => {
                 let (news, heard) = watch::channel(None);
                 vacant.insert(heard);
-                Joined::Leads(Lead { lines: self.clone(), key, news })
+                Joined::Leads(Lead { lines: self.clone(), key, news, is_open: true })
             }
         }
     }
@@ -72,6 +73,14 @@ impl Lines {
 }
 
 impl Lead {
+    /// The answer is there, and it is yet to be seen whether it may be shared: who comes from now on does not wait for
+    /// that, and leads a line of its own.
+    pub(super) fn close(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            self.lines.locked().remove(&self.key);
+        }
+    }
+
     /// Here is the answer, for all who wait.
     pub(super) fn land(self, answer: CachedAnswer) {
         self.news.send_replace(Some(Arc::new(answer)));
@@ -80,8 +89,8 @@ impl Lead {
 
 impl Drop for Lead {
     fn drop(&mut self) {
-        // Who comes from now on leads a line of its own; the others hear of it once `news` is gone.
-        self.lines.locked().remove(&self.key);
+        // Those who wait hear of it once `news` is gone.
+        self.close();
     }
 }
 
@@ -113,6 +122,14 @@ mod tests {
         let answer = CachedAnswer { model: "m1".to_owned(), ..Default::default() };
         lead.land(answer.clone());
         assert_eq!(follower.answer(WAIT).await.as_deref(), Some(&answer));
+
+        let (mut lead, follower) = pair(&lines);
+        lead.close();
+        let (next, _) = pair(&lines);
+        lead.land(answer.clone());
+        assert_eq!(follower.answer(WAIT).await.as_deref(), Some(&answer));
+        assert!(matches!(lines.join_at(Digest([1; 16])), Joined::Follows(_)), "the next line is still there");
+        drop(next);
 
         let (lead, follower) = pair(&lines);
         let began = tokio::time::Instant::now();

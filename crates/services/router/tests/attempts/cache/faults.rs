@@ -68,7 +68,7 @@ async fn whatever_the_cache_does_a_router_calls_once_for_all_who_ask_the_same() 
         for _ in 0..40 {
             assert_eq!(world.ask(asked("pair")).await.unwrap().text, "alone");
         }
-        assert!(began.elapsed() < Duration::from_millis(40 * 260), "{mood:?} {:?}", began.elapsed());
+        assert!(began.elapsed() <= Duration::from_millis(40 * 6), "{mood:?} {:?}", began.elapsed());
     }
 }
 
