@@ -7,7 +7,7 @@ mod report;
 use super::{CommandError, connect::ServerArgs, failures, print};
 use signalbox_api::{convert::duration_to_proto, json, v1};
 use std::time::Duration;
-use tonic::Status;
+use tonic::{Code, Status};
 
 /// What to do with the cache.
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,10 @@ struct StatsArgs {
 }
 
 fn failed(status: Status) -> CommandError {
-    failures::from_call(&status)
+    let error = failures::from_call(&status);
+    let elsewhere = (status.code() == Code::Unimplemented)
+        .then(|| "ask a process with the role cache, as peers.cache of the routers lists them".to_owned());
+    error.with_details(elsewhere)
 }
 
 /// Does what was asked.
