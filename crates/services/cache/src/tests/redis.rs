@@ -3,6 +3,7 @@
 use super::world::{Hands, World, effect, met, request};
 use crate::HashedNgrams;
 use signalbox_api::v1::{cache_effect::Outcome, invalidate_request::Scope};
+use signalbox_caching::Secret;
 use signalbox_redis::{Purpose, Redis, RedisCache, RedisOptions};
 use signalbox_testkit::{Proxy, RedisServer, eventually};
 use std::{sync::Arc, time::Duration};
@@ -26,6 +27,45 @@ pub(super) fn patient(world: World) -> World {
     world.with_options(|options| {
         (options.exact_budget, options.semantic_budget) = (PATIENCE, PATIENCE);
     })
+}
+
+/// One of a process with a secret.
+fn under(server: &RedisServer, secret: &str) -> World {
+    let secret = Secret::new(secret.as_bytes());
+    let options =
+        RedisOptions { patience: PATIENCE, purpose: Purpose::Cache, ..RedisOptions::new(server.url()) };
+    let store = RedisCache::new(Redis::connect(&options).unwrap()).under_secret(secret.fingerprint());
+    let mut world = World::over(Arc::new(store), Arc::new(Hands::new()), Arc::new(HashedNgrams), None);
+    world.dependencies.secret = secret;
+    patient(world)
+}
+
+#[tokio::test]
+async fn an_erasure_under_another_secret_destroys_what_was_there_and_the_old_secret_brings_nothing_back() {
+    const ENTRIES: &str = "EVAL \"return #redis.call('KEYS','sb:v1:x:*')\" 0";
+    let server = RedisServer::start().await;
+    let asked = request("Name the topic", "Rain in Rome.");
+    let old = under(&server, "the old secret");
+    old.go(&asked, "an old answer").await;
+    assert_eq!(met(&old.ask(&asked).await).0, Outcome::ExactHit);
+    assert_ne!(server.say(ENTRIES).await, ":0");
+
+    let told = under(&server, "the new secret").invalidate(Scope::Everything(true), true, true).await;
+    assert!(told.erasure.unwrap().verified_at.is_some());
+    assert_eq!(server.say(ENTRIES).await, ":0");
+    assert_eq!(met(&under(&server, "the old secret").ask(&asked).await).2, None);
+}
+
+#[tokio::test]
+async fn what_another_secret_invalidated_does_not_come_back_with_the_old_one() {
+    let server = RedisServer::start().await;
+    let asked = request("Name the topic", "Rain in Rome.");
+    under(&server, "the old secret").go(&asked, "an old answer").await;
+    under(&server, "the new secret").invalidate(Scope::TaskType("classify".into()), false, false).await;
+    let again = under(&server, "the old secret");
+    assert_eq!(met(&again.ask(&asked).await), (Outcome::Miss, "", None));
+    again.go(&asked, "a new answer").await;
+    assert_eq!(met(&again.ask(&asked).await).2, Some("a new answer".into()));
 }
 
 /// A server, and another that follows it.
