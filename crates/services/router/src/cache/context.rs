@@ -27,7 +27,9 @@ impl Asked {
         let prompt_template = admitted.request.prompt_template.clone();
         let tenant = catalog.tenant(&admitted.request.tenant_id);
         let labels = |model: &ModelRef| catalog.model(model).map(|known| &*known.labels).unwrap_or_default();
-        let may_use = |model: &&ModelRef| tenant.access().exclusion(model, labels(model)).is_none();
+        let rules = [tenant.access(), admitted.budget.rules.access()];
+        let may_use =
+            |model: &&ModelRef| rules.iter().all(|access| access.exclusion(model, labels(model)).is_none());
         let context = context(requested(admitted), &prompt_template, content, all.filter(may_use));
         let tier = |model: &ModelRef| catalog.model(model).and_then(|known| known.tier);
         let preferred = targets.preferred.iter().map(|model| (model.clone(), tier(model))).collect();

@@ -10,7 +10,7 @@ use crate::{
     world::{World, alias},
 };
 use signalbox_api::v1::{self, CacheMode, cache_effect::Outcome, usage_event};
-use signalbox_ports::{LogFull, Unlimited};
+use signalbox_ports::{Drills as _, LogFull, Unlimited};
 use signalbox_types::ErrorReason;
 
 /// Of an alias, by a tenant.
@@ -195,6 +195,30 @@ async fn nor_do_answers_of_a_lower_tier_stay_once_the_better_model_is_left_out_a
         let answer = world.ask(prompt(n)).await.unwrap();
         assert_ne!(outcome(&answer.route).0, Outcome::ExactHit);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_drill_runs_nothing_is_kept_under_what_was_asked_for() {
+    let shelf = Shelf::default();
+    let world = World::keeping(Unlimited, &shelf);
+    let drill = v1::Drill {
+        target: Some(v1::Target { vendor: "openai".to_owned(), model: String::new() }),
+        fault: Some(v1::Fault { fault: Some(v1::fault::Fault::Status(500)) }),
+        share: 1.0,
+        duration: Some(prost_types::Duration { seconds: 60, nanos: 0 }),
+        ..Default::default()
+    };
+    let drill = world.drills.start(drill).unwrap();
+    let served = world.ask(asked("pair")).await.unwrap();
+    shelf.settled().await;
+    assert_eq!(
+        shelf.told_of("store"),
+        [format!("store model:{}/{}", served.route.vendor, served.route.model)]
+    );
+    world.drills.stop(&drill.name).unwrap();
+    world.ask(asked("pair")).await.unwrap();
+    shelf.settled().await;
+    assert_eq!(shelf.told_of("store").last().unwrap(), "store alias:pair");
 }
 
 #[tokio::test(start_paused = true)]

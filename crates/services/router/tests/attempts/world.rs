@@ -32,6 +32,7 @@ const DAY: Duration = Duration::from_secs(1_780_272_000);
 /// Three models of two vendors and one of a third, in their order.
 const CONFIG: &str = "
 routing: {order: listed}
+drills: {enabled: true}
 aliases:
   all: {targets: [openai/gpt-6-luna, openai/gpt-6-sol, anthropic/claude-haiku-5-5, gemini/gemini-3.5-flash-lite]}
   pair: {targets: [openai/gpt-6-luna, anthropic/claude-haiku-5-5]}
@@ -52,6 +53,7 @@ pub(crate) struct World {
     /// The accounts of requests.
     pub(crate) book: Book,
     server: RouterServiceServer<Router>,
+    pub(crate) drills: SharedDrills,
     client: RouterServiceClient<Hop>,
 }
 
@@ -78,14 +80,15 @@ impl World {
         let config = ConfigHandle::start(Some(file.path().to_owned()), Environment::default(), clock.clone());
         let config = Arc::new(config.unwrap_or_else(|errors| panic!("{errors}")));
         let (adapter, book) = (Adapter::default(), Book::default());
+        let drills = SharedDrills::new(config.clone(), clock.clone());
         let dependencies = Dependencies {
             moderator: None,
-            config: config.clone(),
+            config,
             adapter: hop::local(ProviderServiceServer::new(adapter.clone())),
             vendors: signalbox_router::ConfiguredVendors::default(),
             holds: SharedHolds::default(),
             health: SharedHealth::default(),
-            drills: SharedDrills::new(config, clock.clone()),
+            drills: drills.clone(),
             usual_costs: UsualCosts::default(),
             cache,
             usage: Arc::new(book.clone()),
@@ -94,7 +97,7 @@ impl World {
         };
         let server = signalbox_router::server(dependencies, LIMIT);
         let client = RouterServiceClient::new(hop::local(server.clone()));
-        Self { adapter, book, server, client }
+        Self { adapter, book, server, drills, client }
     }
 
     /// One whose budget of hedges is full.

@@ -93,7 +93,12 @@ async fn an_answer_of_a_model_that_the_tenant_may_not_use_any_more_is_not_given(
     let stricter = Tenant { allowed_models: vec!["anthropic/*".to_owned()], ..Tenant::default() };
     bank.change(|vault| vault.standing.tenant = Some(std::sync::Arc::new(stricter)));
     let answer = world.ask(asked("pair")).await.unwrap();
-    assert_eq!((&*answer.route.vendor, outcome(&answer.route)), ("anthropic", (Outcome::Miss, "unfit")));
+    assert_eq!((&*answer.route.vendor, outcome(&answer.route)), ("anthropic", (Outcome::Miss, "")));
+    shelf.settled().await;
+    // Nor is what others answered meanwhile, once it may be used again.
+    bank.change(|vault| vault.standing.tenant = Some(std::sync::Arc::new(Tenant::default())));
+    let answer = world.ask(asked("pair")).await.unwrap();
+    assert_eq!((&*answer.route.vendor, outcome(&answer.route)), ("openai", (Outcome::ExactHit, "")));
 }
 
 #[tokio::test(start_paused = true)]
