@@ -1,8 +1,8 @@
 //! `signalbox cache`, as operators type it.
 
 use super::{answer, hit, met, of, on_with};
-use signalbox_api::v1::{GenerateRequest, cache_effect::Outcome};
 use serde_json::json;
+use signalbox_api::v1::{GenerateRequest, cache_effect::Outcome};
 use signalbox_testkit::{Topology, World, ask::Mode, both_topologies, built};
 
 /// What the command says, of the process that keeps the answers.
