@@ -78,11 +78,14 @@ grpc_modes() { # SUFFIX
 build() {
     "$root/tools/install.sh" gate bench
     say "building"
-    [[ -n ${SIGNALBOX:-} ]] || (cd "$root" && cargo build --quiet --locked --release --package signalbox)
+    local packages=()
+    [[ -n ${SIGNALBOX:-} ]] || packages+=(--package signalbox)
     if [[ -n $distributed ]]; then
         "$root/tools/install.sh" clickhouse postgres redis redis-search
-        (cd "$root" && cargo build --quiet --locked --release --bins --package signalbox-vendorsim --package signalbox-local)
+        packages=(--package signalbox --package signalbox-vendorsim --package signalbox-local)
     fi
+    # In one go: with other packages beside them crates have other features, and are built again.
+    [[ ${#packages[@]} == 0 ]] || (cd "$root" && cargo build --quiet --locked --release --bins "${packages[@]}")
     local program
     for program in loadgen mock-upstream; do
         (cd "$bench/$program" && cargo build --quiet --locked --release)
