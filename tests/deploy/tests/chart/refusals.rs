@@ -54,153 +54,148 @@ fn slips_are_refused_by_both_helms_naming_the_keys() {
     }
 }
 
+/// An example, what is set over it, and what is said of that.
+const TOGETHER: &[(&str, &str, &str)] = &[
+    (
+        "split",
+        r#"deployments.cache.roles=["cache","router"]"#,
+        "deployments.router.roles: deployments.cache.roles has",
+    ),
+    ("split", r#"deployments.budget.enabled=false"#, "deployments: none has the role budget"),
+    ("split", r#"deployments.cache.enabled=false"#, "or set config.cache.enabled to false"),
+    (
+        "split",
+        r#"deployments.batch={"roles":["batch"]}"#,
+        "deployments.batch.roles: the role batch is not built",
+    ),
+    ("split", r#"deployments.other={"replicas":1}"#, "deployments.other.roles: name at least one of router"),
+    ("split", r#"config.cache.enabled=false"#, "deployments.cache.enabled: set it to false"),
+    (
+        "small",
+        r#"deployments.router.replicas=2"#,
+        "deployments.router.replicas: without postgresql.url and clickhouse.url",
+    ),
+    (
+        "small",
+        r#"deployments.router.hpa.enabled=true"#,
+        "deployments.router.hpa.enabled: without postgresql.url",
+    ),
+    (
+        "split",
+        r#"clickhouse.url="",sqlite.retentionDays=90"#,
+        "deployments.ingest: without clickhouse.url what it keeps is in a file, which each upgrade",
+    ),
+    (
+        "split",
+        r#"service.type="NodePort""#,
+        "networkPolicy.clients: names pods alone, so that nobody outside of the cluster gets in",
+    ),
+    (
+        "split",
+        r#"deployments.a-name-that-is-long={"roles":["router"]}"#,
+        "deployments.a-name-that-is-long: its name has 19 characters",
+    ),
+    (
+        "mtls-cert-manager",
+        r#"mtls.certManager.renewBefore="31h",mtls.certManager.duration="30h60m""#,
+        "mtls.certManager.renewBefore: is no shorter than mtls.certManager.duration",
+    ),
+    ("split", r#"postgresql.url="""#, "deployments.budget.replicas: without postgresql.url"),
+    (
+        "split",
+        r#"deployments.router.hpa.maxReplicas=2"#,
+        "deployments.router.hpa.minReplicas: is more than maxReplicas",
+    ),
+    ("split", r#"nats.servers=[]"#, "nats.servers: is needed"),
+    ("split", r#"nats.user="me""#, "nats.password.existingSecret.name: is needed with nats.user"),
+    ("production", r#"nats.user="me""#, "nats.user: give either a user or nats.credentials"),
+    ("split", r#"nats.password.existingSecret.name="x""#, "nats.user: is needed with nats.password"),
+    ("split", r#"adminKey.existingSecret.name="""#, "adminKey.existingSecret.name: is needed"),
+    (
+        "split",
+        r#"cacheSecret.existingSecret.name="""#,
+        "cacheSecret.existingSecret.name: is needed with cache.redis.url",
+    ),
+    (
+        "split",
+        r#"postgresql.password.existingSecret.name="""#,
+        "postgresql.password.existingSecret.name: is needed",
+    ),
+    ("split", r#"redis.user="me""#, "redis.password.existingSecret.name: is needed with redis.user"),
+    ("split", r#"cache.redis.user="me""#, "cache.redis.password.existingSecret.name: is needed"),
+    ("split", r#"clickhouse.user="me""#, "clickhouse.password.existingSecret.name: is needed"),
+    ("split", r#"postgresql.url="postgres://me:secret@pg/db""#, "postgresql.url: holds a password"),
+    ("split", r#"redis.url="redis://:secret@redis""#, "redis.url: holds a password"),
+    ("split", r#"nats.servers=["nats://me:secret@nats:4222"]"#, "nats.servers[0]: holds a password"),
+    (
+        "split",
+        r#"mtls.enabled=true"#,
+        "deployments.adapter.mtls.existingSecret.name: is needed with mtls.enabled",
+    ),
+    (
+        "split",
+        r#"mtls.certManager.issuerRef.name="ca""#,
+        "mtls.certManager.issuerRef: has no effect without mtls.enabled",
+    ),
+    ("split", r#"deployments.adapter.mtls.existingSecret.name="x""#, "has no effect without mtls.enabled"),
+    (
+        "mtls-cert-manager",
+        r#"defaults.mtls.existingSecret.name="x""#,
+        "defaults.mtls.existingSecret.name: a certificate says",
+    ),
+    (
+        "split",
+        r#"server.tls.existingSecret.name="x""#,
+        "server.tls.existingSecret.name: roles call each other in the clear",
+    ),
+    ("split", r#"image.tag="latest""#, "image.tag: `latest`"),
+    ("split", r#"config.server={}"#, "config.server: is written by the chart; use the values server"),
+    (
+        "split",
+        r#"config.peers={"adapter":["http://a:1"]}"#,
+        "config.peers: is written by the chart; use the values deployments",
+    ),
+    ("split", r#"config.nats={}"#, "config.nats: is written by the chart"),
+    (
+        "split",
+        r#"config.usage={"store":{"sqlite":{}}}"#,
+        "config.usage.store: is written by the chart; use the values clickhouse",
+    ),
+    (
+        "split",
+        r#"config.cache={"store":{"memory":{}}}"#,
+        "config.cache.store: is written by the chart; use the values cache.redis",
+    ),
+    (
+        "split",
+        r#"config.budgets={"store":{"sqlite":{}}}"#,
+        "config.budgets.store: is written by the chart; use the values postgresql",
+    ),
+    (
+        "split",
+        r#"defaults.extraEnv=[{"name":"POSTGRES_PASSWORD"}]"#,
+        "POSTGRES_PASSWORD is set by postgresql.password.existingSecret",
+    ),
+    (
+        "split",
+        r#"deployments.adapter.extraEnv=[{"name":"OPENAI_API_KEY"}]"#,
+        "deployments.adapter.extraEnv: OPENAI_API_KEY is set by vendorKeys",
+    ),
+    (
+        "split",
+        r#"defaults.extraEnv=[{"name":"WEBHOOK_SECRET","value":"s3cr3t"}]"#,
+        "defaults.extraEnv: WEBHOOK_SECRET looks like a secret",
+    ),
+    (
+        "small",
+        r#"deployments={"router":{"roles":["router","adapter","ingest","budget"]},"cache":{"roles":["cache"]}},config.cache.verifier="openai/gpt-6-luna""#,
+        "an adapter beside a router serves that router alone",
+    ),
+];
+
 #[test]
 fn what_cannot_work_together_is_refused_naming_what_to_change() {
-    for (base, set, told) in [
-        (
-            "split",
-            r#"deployments.cache.roles=["cache","router"]"#,
-            "deployments.router.roles: deployments.cache.roles has",
-        ),
-        ("split", r#"deployments.budget.enabled=false"#, "deployments: none has the role budget"),
-        ("split", r#"deployments.cache.enabled=false"#, "or set config.cache.enabled to false"),
-        (
-            "split",
-            r#"deployments.batch={"roles":["batch"]}"#,
-            "deployments.batch.roles: the role batch is not built",
-        ),
-        (
-            "split",
-            r#"deployments.other={"replicas":1}"#,
-            "deployments.other.roles: name at least one of router",
-        ),
-        ("split", r#"config.cache.enabled=false"#, "deployments.cache.enabled: set it to false"),
-        (
-            "small",
-            r#"deployments.router.replicas=2"#,
-            "deployments.router.replicas: without postgresql.url and clickhouse.url",
-        ),
-        (
-            "small",
-            r#"deployments.router.hpa.enabled=true"#,
-            "deployments.router.hpa.enabled: without postgresql.url",
-        ),
-        (
-            "split",
-            r#"clickhouse.url="",sqlite.retentionDays=90"#,
-            "deployments.ingest: without clickhouse.url what it keeps is in a file, which each upgrade",
-        ),
-        (
-            "split",
-            r#"service.type="NodePort""#,
-            "networkPolicy.clients: names pods alone, so that nobody outside of the cluster gets in",
-        ),
-        (
-            "split",
-            r#"deployments.a-name-that-is-long={"roles":["router"]}"#,
-            "deployments.a-name-that-is-long: its name has 19 characters",
-        ),
-        (
-            "mtls-cert-manager",
-            r#"mtls.certManager.renewBefore="31h",mtls.certManager.duration="30h60m""#,
-            "mtls.certManager.renewBefore: is no shorter than mtls.certManager.duration",
-        ),
-        ("split", r#"postgresql.url="""#, "deployments.budget.replicas: without postgresql.url"),
-        (
-            "split",
-            r#"deployments.router.hpa.maxReplicas=2"#,
-            "deployments.router.hpa.minReplicas: is more than maxReplicas",
-        ),
-        ("split", r#"nats.servers=[]"#, "nats.servers: is needed"),
-        ("split", r#"nats.user="me""#, "nats.password.existingSecret.name: is needed with nats.user"),
-        ("production", r#"nats.user="me""#, "nats.user: give either a user or nats.credentials"),
-        ("split", r#"nats.password.existingSecret.name="x""#, "nats.user: is needed with nats.password"),
-        ("split", r#"adminKey.existingSecret.name="""#, "adminKey.existingSecret.name: is needed"),
-        (
-            "split",
-            r#"cacheSecret.existingSecret.name="""#,
-            "cacheSecret.existingSecret.name: is needed with cache.redis.url",
-        ),
-        (
-            "split",
-            r#"postgresql.password.existingSecret.name="""#,
-            "postgresql.password.existingSecret.name: is needed",
-        ),
-        ("split", r#"redis.user="me""#, "redis.password.existingSecret.name: is needed with redis.user"),
-        ("split", r#"cache.redis.user="me""#, "cache.redis.password.existingSecret.name: is needed"),
-        ("split", r#"clickhouse.user="me""#, "clickhouse.password.existingSecret.name: is needed"),
-        ("split", r#"postgresql.url="postgres://me:secret@pg/db""#, "postgresql.url: holds a password"),
-        ("split", r#"redis.url="redis://:secret@redis""#, "redis.url: holds a password"),
-        ("split", r#"nats.servers=["nats://me:secret@nats:4222"]"#, "nats.servers[0]: holds a password"),
-        (
-            "split",
-            r#"mtls.enabled=true"#,
-            "deployments.adapter.mtls.existingSecret.name: is needed with mtls.enabled",
-        ),
-        (
-            "split",
-            r#"mtls.certManager.issuerRef.name="ca""#,
-            "mtls.certManager.issuerRef: has no effect without mtls.enabled",
-        ),
-        (
-            "split",
-            r#"deployments.adapter.mtls.existingSecret.name="x""#,
-            "has no effect without mtls.enabled",
-        ),
-        (
-            "mtls-cert-manager",
-            r#"defaults.mtls.existingSecret.name="x""#,
-            "defaults.mtls.existingSecret.name: a certificate says",
-        ),
-        (
-            "split",
-            r#"server.tls.existingSecret.name="x""#,
-            "server.tls.existingSecret.name: roles call each other in the clear",
-        ),
-        ("split", r#"image.tag="latest""#, "image.tag: `latest`"),
-        ("split", r#"config.server={}"#, "config.server: is written by the chart; use the values server"),
-        (
-            "split",
-            r#"config.peers={"adapter":["http://a:1"]}"#,
-            "config.peers: is written by the chart; use the values deployments",
-        ),
-        ("split", r#"config.nats={}"#, "config.nats: is written by the chart"),
-        (
-            "split",
-            r#"config.usage={"store":{"sqlite":{}}}"#,
-            "config.usage.store: is written by the chart; use the values clickhouse",
-        ),
-        (
-            "split",
-            r#"config.cache={"store":{"memory":{}}}"#,
-            "config.cache.store: is written by the chart; use the values cache.redis",
-        ),
-        (
-            "split",
-            r#"config.budgets={"store":{"sqlite":{}}}"#,
-            "config.budgets.store: is written by the chart; use the values postgresql",
-        ),
-        (
-            "split",
-            r#"defaults.extraEnv=[{"name":"POSTGRES_PASSWORD"}]"#,
-            "POSTGRES_PASSWORD is set by postgresql.password.existingSecret",
-        ),
-        (
-            "split",
-            r#"deployments.adapter.extraEnv=[{"name":"OPENAI_API_KEY"}]"#,
-            "deployments.adapter.extraEnv: OPENAI_API_KEY is set by vendorKeys",
-        ),
-        (
-            "split",
-            r#"defaults.extraEnv=[{"name":"WEBHOOK_SECRET","value":"s3cr3t"}]"#,
-            "defaults.extraEnv: WEBHOOK_SECRET looks like a secret",
-        ),
-        (
-            "small",
-            r#"deployments={"router":{"roles":["router","adapter","ingest","budget"]},"cache":{"roles":["cache"]}},config.cache.verifier="openai/gpt-6-luna""#,
-            "an adapter beside a router serves that router alone",
-        ),
-    ] {
+    for (base, set, told) in TOGETHER {
         let message = refusal(base, set);
         assert!(message.contains(told), "{base} with {set}: {message}");
         assert!(!message.contains("s3cr3t"), "{message}");

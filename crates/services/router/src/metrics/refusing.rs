@@ -35,7 +35,7 @@ pub(crate) fn refused(tenant: &str, failure: &Failure, now: SystemTime) {
     for budget in violations.filter_map(|violation| of_budget(&violation.subject)) {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST && !known.contains(&(tenant.to_owned(), budget.clone())) {
-            return;
+            continue;
         }
         let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         LAST.with_label_values(&[tenant, &budget]).set(seconds);

@@ -60,7 +60,12 @@ pub(crate) fn ended(event: &UsageEvent) {
     if let Some(counters) = known.get(&event.tenant_id) {
         return counters.count(event);
     }
+    // Once it is full nobody waits for the lock.
+    let is_full = known.len() >= MOST;
     drop(known);
+    if is_full {
+        return Counters::of(OTHERS).count(event);
+    }
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     let counters = match known.len() < MOST {
         true => {
