@@ -57,6 +57,8 @@ impl SimulatedFleet {
 impl ProviderService for SimulatedFleet {
     type StreamInvokeModelStream = Empty<Result<v1::StreamInvokeModelResponse, Status>>;
     type WatchHealthStream = BoxStream<'static, Result<v1::WatchHealthResponse, Status>>;
+    type StreamVendorBatchResultsStream =
+        BoxStream<'static, Result<v1::StreamVendorBatchResultsResponse, Status>>;
 
     async fn invoke_model(
         &self,
@@ -93,6 +95,34 @@ impl ProviderService for SimulatedFleet {
         _: Request<v1::WatchHealthRequest>,
     ) -> Result<Response<Self::WatchHealthStream>, Status> {
         Ok(Response::new(reports(self.world.clone()).map(Ok).boxed()))
+    }
+
+    async fn submit_vendor_batch(
+        &self,
+        _: Request<tonic::Streaming<v1::SubmitVendorBatchRequest>>,
+    ) -> Result<Response<v1::SubmitVendorBatchResponse>, Status> {
+        Err(Status::unimplemented("a simulated fleet takes no batches"))
+    }
+
+    async fn get_vendor_batch(
+        &self,
+        _: Request<v1::GetVendorBatchRequest>,
+    ) -> Result<Response<v1::GetVendorBatchResponse>, Status> {
+        Err(Status::unimplemented("a simulated fleet takes no batches"))
+    }
+
+    async fn cancel_vendor_batch(
+        &self,
+        _: Request<v1::CancelVendorBatchRequest>,
+    ) -> Result<Response<v1::CancelVendorBatchResponse>, Status> {
+        Err(Status::unimplemented("a simulated fleet takes no batches"))
+    }
+
+    async fn stream_vendor_batch_results(
+        &self,
+        _: Request<v1::StreamVendorBatchResultsRequest>,
+    ) -> Result<Response<Self::StreamVendorBatchResultsStream>, Status> {
+        Err(Status::unimplemented("a simulated fleet takes no batches"))
     }
 }
 

@@ -1351,6 +1351,230 @@ impl FinishReason {
         }
     }
 }
+/// Added to the details of a failed Generate, StreamGenerate or Embed: what was tried.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RouteFailure {
+    /// The request's id.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Every vendor call made, in order.
+    #[prost(message, repeated, tag = "2")]
+    pub attempts: ::prost::alloc::vec::Vec<Attempt>,
+    /// How the candidates were chosen.
+    #[prost(message, optional, tag = "3")]
+    pub decision: ::core::option::Option<Decision>,
+    /// All attempts together.
+    #[prost(message, optional, tag = "4")]
+    pub total_cost: ::core::option::Option<Cost>,
+}
+impl ::prost::Name for RouteFailure {
+    const NAME: &'static str = "RouteFailure";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.RouteFailure".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.RouteFailure".into()
+    }
+}
+/// Added to the details of a failed vendor call between adapter and router: how far it got.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallFailure {
+    /// HTTP status of the vendor; 0 where there was none.
+    #[prost(uint32, tag = "1")]
+    pub vendor_status: u32,
+    /// The vendor's own code or type, as in `rate_limit_error`.
+    #[prost(string, tag = "2")]
+    pub vendor_code: ::prost::alloc::string::String,
+    /// The vendor's id of the request.
+    #[prost(string, tag = "3")]
+    pub vendor_request_id: ::prost::alloc::string::String,
+    /// What was used until then.
+    #[prost(message, optional, tag = "4")]
+    pub usage: ::core::option::Option<TokenUsage>,
+    /// What that cost.
+    #[prost(message, optional, tag = "5")]
+    pub cost: ::core::option::Option<Cost>,
+    /// From the call's start to the failure.
+    #[prost(message, optional, tag = "6")]
+    pub latency: ::core::option::Option<::prost_types::Duration>,
+    /// The vendor is simulated.
+    #[prost(bool, tag = "7")]
+    pub simulated: bool,
+    /// CallFacts.quota_left, where the vendor told it.
+    #[prost(double, optional, tag = "8")]
+    pub quota_left: ::core::option::Option<f64>,
+}
+impl ::prost::Name for CallFailure {
+    const NAME: &'static str = "CallFailure";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CallFailure".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CallFailure".into()
+    }
+}
+/// Every reason that google.rpc.ErrorInfo.reason can have, without the prefix ERROR_REASON\_. The ErrorInfo's domain
+/// is `signalbox`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ErrorReason {
+    /// Never sent.
+    Unspecified = 0,
+    /// INVALID_ARGUMENT: a field is wrong; BadRequest names it.
+    InvalidRequest = 1,
+    /// INVALID_ARGUMENT: larger than a limit that the message names.
+    RequestTooLarge = 2,
+    /// NOT_FOUND: the model, alias or task type is not in the catalogue.
+    UnknownModel = 3,
+    /// FAILED_PRECONDITION: no model that may be used can do what the request needs; the message says which capability.
+    NoCapableModel = 4,
+    /// INVALID_ARGUMENT: the prompt fits no candidate's window.
+    ContextLengthExceeded = 5,
+    /// INVALID_ARGUMENT: the vendor refused the content.
+    ContentPolicy = 6,
+    /// INVALID_ARGUMENT: the vendor refused a parameter that the catalogue thought it takes.
+    UnsupportedParameter = 7,
+    /// UNAUTHENTICATED: no API key, or an unknown, expired or revoked one.
+    Unauthenticated = 8,
+    /// PERMISSION_DENIED: the key may not do this.
+    PermissionDenied = 9,
+    /// RESOURCE_EXHAUSTED: the tenant's budget is used up; QuotaFailure says which, and the ErrorInfo's metadata
+    /// `available_nano_eur` what it could still pay.
+    BudgetExhausted = 10,
+    /// RESOURCE_EXHAUSTED: the tenant's rate is used up; RetryInfo says when to come back, QuotaFailure which limit, and
+    /// the ErrorInfo's metadata `remaining_requests` and `remaining_tokens` what it has left.
+    RateLimited = 11,
+    /// UNAVAILABLE: every candidate failed and the last one refused our key. Operators: check the vendor's key.
+    VendorAuth = 12,
+    /// UNAVAILABLE: our key may not use this model, region or feature.
+    VendorPermission = 13,
+    /// UNAVAILABLE: the vendor does not know the model, or has retired it.
+    VendorModelNotFound = 14,
+    /// UNAVAILABLE: the vendor says we are too fast; RetryInfo says when to come back.
+    VendorRateLimited = 15,
+    /// UNAVAILABLE: our account at the vendor is out of credit or over its limit.
+    VendorQuotaExhausted = 16,
+    /// UNAVAILABLE: the vendor is overloaded.
+    VendorOverloaded = 17,
+    /// UNAVAILABLE: the vendor did not answer in time; the message names the stage.
+    VendorTimeout = 18,
+    /// UNAVAILABLE: no connection to the vendor.
+    VendorUnreachable = 19,
+    /// UNAVAILABLE: the vendor failed.
+    VendorError = 20,
+    /// UNAVAILABLE: the vendor's answer could not be read.
+    VendorBadResponse = 21,
+    /// UNAVAILABLE: the vendor's stream ended before the answer did.
+    StreamTruncated = 22,
+    /// UNAVAILABLE: Signalbox's own queue for the vendor is full.
+    VendorBusy = 23,
+    /// UNAVAILABLE: the answer failed its schema or left out a required tool, here and elsewhere.
+    OutputInvalid = 24,
+    /// DEADLINE_EXCEEDED: the caller's deadline passed.
+    DeadlineExceeded = 25,
+    /// CANCELLED: the caller went away.
+    Cancelled = 26,
+    /// UNAVAILABLE: this process is draining, a role it needs is away, or its usage log is full. Try again.
+    Unavailable = 27,
+    /// UNIMPLEMENTED: not built yet.
+    Unimplemented = 28,
+    /// INTERNAL: a fault of Signalbox. Please report it with the request id.
+    Internal = 29,
+    /// NOT_FOUND: what is asked for is not there, as a request that nobody made.
+    NotFound = 30,
+    /// FAILED_PRECONDITION: the month is not closed yet, so its export may still change.
+    MonthOpen = 31,
+    /// ALREADY_EXISTS: there is one with this id.
+    AlreadyExists = 32,
+    /// ABORTED: it was changed by somebody else in between. Read it again, then try again.
+    Conflict = 33,
+}
+impl ErrorReason {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ERROR_REASON_UNSPECIFIED",
+            Self::InvalidRequest => "ERROR_REASON_INVALID_REQUEST",
+            Self::RequestTooLarge => "ERROR_REASON_REQUEST_TOO_LARGE",
+            Self::UnknownModel => "ERROR_REASON_UNKNOWN_MODEL",
+            Self::NoCapableModel => "ERROR_REASON_NO_CAPABLE_MODEL",
+            Self::ContextLengthExceeded => "ERROR_REASON_CONTEXT_LENGTH_EXCEEDED",
+            Self::ContentPolicy => "ERROR_REASON_CONTENT_POLICY",
+            Self::UnsupportedParameter => "ERROR_REASON_UNSUPPORTED_PARAMETER",
+            Self::Unauthenticated => "ERROR_REASON_UNAUTHENTICATED",
+            Self::PermissionDenied => "ERROR_REASON_PERMISSION_DENIED",
+            Self::BudgetExhausted => "ERROR_REASON_BUDGET_EXHAUSTED",
+            Self::RateLimited => "ERROR_REASON_RATE_LIMITED",
+            Self::VendorAuth => "ERROR_REASON_VENDOR_AUTH",
+            Self::VendorPermission => "ERROR_REASON_VENDOR_PERMISSION",
+            Self::VendorModelNotFound => "ERROR_REASON_VENDOR_MODEL_NOT_FOUND",
+            Self::VendorRateLimited => "ERROR_REASON_VENDOR_RATE_LIMITED",
+            Self::VendorQuotaExhausted => "ERROR_REASON_VENDOR_QUOTA_EXHAUSTED",
+            Self::VendorOverloaded => "ERROR_REASON_VENDOR_OVERLOADED",
+            Self::VendorTimeout => "ERROR_REASON_VENDOR_TIMEOUT",
+            Self::VendorUnreachable => "ERROR_REASON_VENDOR_UNREACHABLE",
+            Self::VendorError => "ERROR_REASON_VENDOR_ERROR",
+            Self::VendorBadResponse => "ERROR_REASON_VENDOR_BAD_RESPONSE",
+            Self::StreamTruncated => "ERROR_REASON_STREAM_TRUNCATED",
+            Self::VendorBusy => "ERROR_REASON_VENDOR_BUSY",
+            Self::OutputInvalid => "ERROR_REASON_OUTPUT_INVALID",
+            Self::DeadlineExceeded => "ERROR_REASON_DEADLINE_EXCEEDED",
+            Self::Cancelled => "ERROR_REASON_CANCELLED",
+            Self::Unavailable => "ERROR_REASON_UNAVAILABLE",
+            Self::Unimplemented => "ERROR_REASON_UNIMPLEMENTED",
+            Self::Internal => "ERROR_REASON_INTERNAL",
+            Self::NotFound => "ERROR_REASON_NOT_FOUND",
+            Self::MonthOpen => "ERROR_REASON_MONTH_OPEN",
+            Self::AlreadyExists => "ERROR_REASON_ALREADY_EXISTS",
+            Self::Conflict => "ERROR_REASON_CONFLICT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ERROR_REASON_UNSPECIFIED" => Some(Self::Unspecified),
+            "ERROR_REASON_INVALID_REQUEST" => Some(Self::InvalidRequest),
+            "ERROR_REASON_REQUEST_TOO_LARGE" => Some(Self::RequestTooLarge),
+            "ERROR_REASON_UNKNOWN_MODEL" => Some(Self::UnknownModel),
+            "ERROR_REASON_NO_CAPABLE_MODEL" => Some(Self::NoCapableModel),
+            "ERROR_REASON_CONTEXT_LENGTH_EXCEEDED" => Some(Self::ContextLengthExceeded),
+            "ERROR_REASON_CONTENT_POLICY" => Some(Self::ContentPolicy),
+            "ERROR_REASON_UNSUPPORTED_PARAMETER" => Some(Self::UnsupportedParameter),
+            "ERROR_REASON_UNAUTHENTICATED" => Some(Self::Unauthenticated),
+            "ERROR_REASON_PERMISSION_DENIED" => Some(Self::PermissionDenied),
+            "ERROR_REASON_BUDGET_EXHAUSTED" => Some(Self::BudgetExhausted),
+            "ERROR_REASON_RATE_LIMITED" => Some(Self::RateLimited),
+            "ERROR_REASON_VENDOR_AUTH" => Some(Self::VendorAuth),
+            "ERROR_REASON_VENDOR_PERMISSION" => Some(Self::VendorPermission),
+            "ERROR_REASON_VENDOR_MODEL_NOT_FOUND" => Some(Self::VendorModelNotFound),
+            "ERROR_REASON_VENDOR_RATE_LIMITED" => Some(Self::VendorRateLimited),
+            "ERROR_REASON_VENDOR_QUOTA_EXHAUSTED" => Some(Self::VendorQuotaExhausted),
+            "ERROR_REASON_VENDOR_OVERLOADED" => Some(Self::VendorOverloaded),
+            "ERROR_REASON_VENDOR_TIMEOUT" => Some(Self::VendorTimeout),
+            "ERROR_REASON_VENDOR_UNREACHABLE" => Some(Self::VendorUnreachable),
+            "ERROR_REASON_VENDOR_ERROR" => Some(Self::VendorError),
+            "ERROR_REASON_VENDOR_BAD_RESPONSE" => Some(Self::VendorBadResponse),
+            "ERROR_REASON_STREAM_TRUNCATED" => Some(Self::StreamTruncated),
+            "ERROR_REASON_VENDOR_BUSY" => Some(Self::VendorBusy),
+            "ERROR_REASON_OUTPUT_INVALID" => Some(Self::OutputInvalid),
+            "ERROR_REASON_DEADLINE_EXCEEDED" => Some(Self::DeadlineExceeded),
+            "ERROR_REASON_CANCELLED" => Some(Self::Cancelled),
+            "ERROR_REASON_UNAVAILABLE" => Some(Self::Unavailable),
+            "ERROR_REASON_UNIMPLEMENTED" => Some(Self::Unimplemented),
+            "ERROR_REASON_INTERNAL" => Some(Self::Internal),
+            "ERROR_REASON_NOT_FOUND" => Some(Self::NotFound),
+            "ERROR_REASON_MONTH_OPEN" => Some(Self::MonthOpen),
+            "ERROR_REASON_ALREADY_EXISTS" => Some(Self::AlreadyExists),
+            "ERROR_REASON_CONFLICT" => Some(Self::Conflict),
+            _ => None,
+        }
+    }
+}
 /// A request to a model.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GenerateRequest {
@@ -2738,2077 +2962,6 @@ pub mod router_service_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
-/// Whom to call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Target {
-    /// Vendor entry of the catalogue. Required.
-    #[prost(string, tag = "1")]
-    pub vendor: ::prost::alloc::string::String,
-    /// The vendor's model id. Required.
-    #[prost(string, tag = "2")]
-    pub model: ::prost::alloc::string::String,
-}
-impl ::prost::Name for Target {
-    const NAME: &'static str = "Target";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.Target".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.Target".into()
-    }
-}
-/// Asks for one vendor call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InvokeModelRequest {
-    /// Whom to call. Required.
-    #[prost(message, optional, tag = "1")]
-    pub target: ::core::option::Option<Target>,
-    /// What to say. Its routing fields have been acted on already and are used for accounting only. Required.
-    #[prost(message, optional, tag = "2")]
-    pub request: ::core::option::Option<GenerateRequest>,
-    /// Time for this attempt. The vendor entry's own limits apply too.
-    #[prost(message, optional, tag = "3")]
-    pub timeout: ::core::option::Option<::prost_types::Duration>,
-    /// What to do to this call on purpose, for a drill. Refused unless `drills.enabled` is set where the call is made.
-    #[prost(message, optional, tag = "4")]
-    pub fault: ::core::option::Option<Fault>,
-    /// Time to the first content of a stream; when it is over, the vendor has failed with VENDOR_TIMEOUT.
-    #[prost(message, optional, tag = "5")]
-    pub first_content_timeout: ::core::option::Option<::prost_types::Duration>,
-}
-impl ::prost::Name for InvokeModelRequest {
-    const NAME: &'static str = "InvokeModelRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.InvokeModelRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.InvokeModelRequest".into()
-    }
-}
-/// A fault made on purpose.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Fault {
-    /// Exactly one. Required.
-    #[prost(oneof = "fault::Fault", tags = "1, 2, 3, 4")]
-    pub fault: ::core::option::Option<fault::Fault>,
-}
-/// Nested message and enum types in `Fault`.
-pub mod fault {
-    /// Exactly one. Required.
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
-    pub enum Fault {
-        /// The vendor seems to answer with this HTTP status, 400 to 599, and is not called.
-        #[prost(uint32, tag = "1")]
-        Status(u32),
-        /// The vendor is slower by this much.
-        #[prost(message, tag = "2")]
-        Delay(::prost_types::Duration),
-        /// A stream breaks off after this many events with content. A whole answer breaks off, too.
-        #[prost(uint32, tag = "3")]
-        CutAfterTokens(u32),
-        /// A stream trickles with this pause before each event. A whole answer is late by one pause.
-        #[prost(message, tag = "4")]
-        Trickle(::prost_types::Duration),
-    }
-}
-impl ::prost::Name for Fault {
-    const NAME: &'static str = "Fault";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.Fault".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.Fault".into()
-    }
-}
-/// What one vendor call gave.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InvokeModelResponse {
-    /// Text, tool calls and reasoning.
-    #[prost(message, repeated, tag = "1")]
-    pub content: ::prost::alloc::vec::Vec<Part>,
-    /// Why the answer ended.
-    #[prost(enumeration = "FinishReason", tag = "2")]
-    pub finish_reason: i32,
-    /// The vendor's own word for that.
-    #[prost(string, tag = "3")]
-    pub vendor_finish_reason: ::prost::alloc::string::String,
-    /// How the call went.
-    #[prost(message, optional, tag = "4")]
-    pub facts: ::core::option::Option<CallFacts>,
-}
-impl ::prost::Name for InvokeModelResponse {
-    const NAME: &'static str = "InvokeModelResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.InvokeModelResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.InvokeModelResponse".into()
-    }
-}
-/// How a vendor call went.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct CallFacts {
-    /// What it used.
-    #[prost(message, optional, tag = "1")]
-    pub usage: ::core::option::Option<TokenUsage>,
-    /// What it cost.
-    #[prost(message, optional, tag = "2")]
-    pub cost: ::core::option::Option<Cost>,
-    /// From the call's start to its end.
-    #[prost(message, optional, tag = "3")]
-    pub latency: ::core::option::Option<::prost_types::Duration>,
-    /// From the call's start to the first content. Streams only.
-    #[prost(message, optional, tag = "4")]
-    pub time_to_first_token: ::core::option::Option<::prost_types::Duration>,
-    /// Model the vendor says answered.
-    #[prost(string, tag = "5")]
-    pub served_model: ::prost::alloc::string::String,
-    /// The vendor's id of the request.
-    #[prost(string, tag = "6")]
-    pub vendor_request_id: ::prost::alloc::string::String,
-    /// What had to be changed.
-    #[prost(message, repeated, tag = "7")]
-    pub adjustments: ::prost::alloc::vec::Vec<Adjustment>,
-    /// The vendor is simulated.
-    #[prost(bool, tag = "8")]
-    pub simulated: bool,
-    /// Share of the vendor's quota that is left, 0 to 1, of the scarcest kind, by the headers of its answer.
-    #[prost(double, optional, tag = "9")]
-    pub quota_left: ::core::option::Option<f64>,
-    /// The stream trickled: it stayed below the floor of `slow_stream` for its whole window. Counts as a failure of the
-    /// vendor's health although it answered.
-    #[prost(bool, tag = "10")]
-    pub slow: bool,
-}
-impl ::prost::Name for CallFacts {
-    const NAME: &'static str = "CallFacts";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.CallFacts".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.CallFacts".into()
-    }
-}
-/// Asks for one streamed vendor call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StreamInvokeModelRequest {
-    /// As for InvokeModel. Required.
-    #[prost(message, optional, tag = "1")]
-    pub request: ::core::option::Option<InvokeModelRequest>,
-}
-impl ::prost::Name for StreamInvokeModelRequest {
-    const NAME: &'static str = "StreamInvokeModelRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.StreamInvokeModelRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.StreamInvokeModelRequest".into()
-    }
-}
-/// One event of a vendor call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StreamInvokeModelResponse {
-    /// What happened.
-    #[prost(oneof = "stream_invoke_model_response::Event", tags = "1, 2, 3, 4, 5, 6")]
-    pub event: ::core::option::Option<stream_invoke_model_response::Event>,
-}
-/// Nested message and enum types in `StreamInvokeModelResponse`.
-pub mod stream_invoke_model_response {
-    /// What happened.
-    #[derive(Clone, PartialEq, ::prost::Oneof)]
-    pub enum Event {
-        /// More text.
-        #[prost(message, tag = "1")]
-        TextDelta(super::TextDelta),
-        /// More of a tool call.
-        #[prost(message, tag = "2")]
-        ToolCallDelta(super::ToolCallDelta),
-        /// More reasoning.
-        #[prost(message, tag = "3")]
-        ReasoningDelta(super::ReasoningDelta),
-        /// The end.
-        #[prost(message, tag = "4")]
-        Done(super::InvokeDone),
-        /// What the vendor has reported so far. Never before the first content; kept for the case that the call is given up.
-        #[prost(message, tag = "5")]
-        UsageSoFar(super::TokenUsage),
-        /// More reasoning that is not passed on: about so many tokens. May come before the first content.
-        #[prost(uint64, tag = "6")]
-        WithheldTokens(u64),
-    }
-}
-impl ::prost::Name for StreamInvokeModelResponse {
-    const NAME: &'static str = "StreamInvokeModelResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.StreamInvokeModelResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.StreamInvokeModelResponse".into()
-    }
-}
-/// The end of a streamed vendor call.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InvokeDone {
-    /// Why the answer ended.
-    #[prost(enumeration = "FinishReason", tag = "1")]
-    pub finish_reason: i32,
-    /// The vendor's own word for that.
-    #[prost(string, tag = "2")]
-    pub vendor_finish_reason: ::prost::alloc::string::String,
-    /// How the call went.
-    #[prost(message, optional, tag = "3")]
-    pub facts: ::core::option::Option<CallFacts>,
-}
-impl ::prost::Name for InvokeDone {
-    const NAME: &'static str = "InvokeDone";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.InvokeDone".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.InvokeDone".into()
-    }
-}
-/// Asks for one embedding call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct InvokeEmbeddingRequest {
-    /// Whom to call. Required.
-    #[prost(message, optional, tag = "1")]
-    pub target: ::core::option::Option<Target>,
-    /// The texts. Required.
-    #[prost(message, optional, tag = "2")]
-    pub request: ::core::option::Option<EmbedRequest>,
-    /// Time for this attempt.
-    #[prost(message, optional, tag = "3")]
-    pub timeout: ::core::option::Option<::prost_types::Duration>,
-}
-impl ::prost::Name for InvokeEmbeddingRequest {
-    const NAME: &'static str = "InvokeEmbeddingRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.InvokeEmbeddingRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.InvokeEmbeddingRequest".into()
-    }
-}
-/// What an embedding call gave.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct InvokeEmbeddingResponse {
-    /// One for each input, in order.
-    #[prost(message, repeated, tag = "1")]
-    pub embeddings: ::prost::alloc::vec::Vec<EmbeddingVector>,
-    /// How the call went.
-    #[prost(message, optional, tag = "2")]
-    pub facts: ::core::option::Option<CallFacts>,
-}
-impl ::prost::Name for InvokeEmbeddingResponse {
-    const NAME: &'static str = "InvokeEmbeddingResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.InvokeEmbeddingResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.InvokeEmbeddingResponse".into()
-    }
-}
-/// Asks for a token count.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct CountTokensRequest {
-    /// Whose count. Required.
-    #[prost(message, optional, tag = "1")]
-    pub target: ::core::option::Option<Target>,
-    /// What to count. Required.
-    #[prost(message, optional, tag = "2")]
-    pub request: ::core::option::Option<GenerateRequest>,
-}
-impl ::prost::Name for CountTokensRequest {
-    const NAME: &'static str = "CountTokensRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.CountTokensRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.CountTokensRequest".into()
-    }
-}
-/// A token count.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CountTokensResponse {
-    /// Prompt tokens.
-    #[prost(uint64, tag = "1")]
-    pub tokens: u64,
-    /// Where the count comes from.
-    #[prost(enumeration = "token_usage::Source", tag = "2")]
-    pub source: i32,
-}
-impl ::prost::Name for CountTokensResponse {
-    const NAME: &'static str = "CountTokensResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.CountTokensResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.CountTokensResponse".into()
-    }
-}
-/// Asks for health.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct WatchHealthRequest {}
-impl ::prost::Name for WatchHealthRequest {
-    const NAME: &'static str = "WatchHealthRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.WatchHealthRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.WatchHealthRequest".into()
-    }
-}
-/// What one adapter has seen of one vendor and model lately. The last report of each adapter counts; reports of several
-/// adapters are merged by adding counts and sketches. It comes when a call has ended and at least every ten seconds, at
-/// most once a second for each model.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct WatchHealthResponse {
-    /// Whose health. Required.
-    #[prost(message, optional, tag = "1")]
-    pub target: ::core::option::Option<Target>,
-    /// Who saw it: the adapter process, unique among those that run. Required.
-    #[prost(string, tag = "2")]
-    pub adapter_id: ::prost::alloc::string::String,
-    /// Length of the window that the counts are from.
-    #[prost(message, optional, tag = "3")]
-    pub window: ::core::option::Option<::prost_types::Duration>,
-    /// Calls in it that ended well or badly; cancelled and rate limited ones are neither.
-    #[prost(uint64, tag = "4")]
-    pub calls: u64,
-    /// Of these, calls that failed by the vendor's fault, timeouts and trickling streams among them.
-    #[prost(uint64, tag = "5")]
-    pub failures: u64,
-    /// Of these, timeouts.
-    #[prost(uint64, tag = "6")]
-    pub timeouts: u64,
-    /// Sketch of the time of whole answers per token, mergeable; its encoding is documented with the sketch.
-    #[prost(bytes = "bytes", tag = "7")]
-    pub latency_sketch: ::prost::bytes::Bytes,
-    /// Sketch of the time to first token.
-    #[prost(bytes = "bytes", tag = "8")]
-    pub time_to_first_token_sketch: ::prost::bytes::Bytes,
-    /// Calls under way now.
-    #[prost(uint32, tag = "9")]
-    pub in_flight: u32,
-    /// The vendor asked not to be called before this much time has passed.
-    #[prost(message, optional, tag = "10")]
-    pub retry_after: ::core::option::Option<::prost_types::Duration>,
-    /// CallFacts.quota_left of the last answer that told it, within a minute.
-    #[prost(double, optional, tag = "11")]
-    pub quota_left: ::core::option::Option<f64>,
-    /// For how long it has been asked without serving a single call; unset while it serves or is not asked.
-    #[prost(message, optional, tag = "12")]
-    pub unserved_for: ::core::option::Option<::prost_types::Duration>,
-    /// How long ago a call was last served; unset where none was.
-    #[prost(message, optional, tag = "13")]
-    pub served_ago: ::core::option::Option<::prost_types::Duration>,
-}
-impl ::prost::Name for WatchHealthResponse {
-    const NAME: &'static str = "WatchHealthResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.WatchHealthResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.WatchHealthResponse".into()
-    }
-}
-/// Generated client implementations.
-pub mod provider_service_client {
-    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
-    use tonic::codegen::http::Uri;
-    use tonic::codegen::*;
-    /// One vendor call at a time: what the router asks of an adapter. No retries and no failover happen here.
-    #[derive(Debug, Clone)]
-    pub struct ProviderServiceClient<T> {
-        inner: tonic::client::Grpc<T>,
-    }
-    impl ProviderServiceClient<tonic::transport::Channel> {
-        /// Attempt to create a new client by connecting to a given endpoint.
-        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
-        where
-            D: TryInto<tonic::transport::Endpoint>,
-            D::Error: Into<StdError>,
-        {
-            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
-            Ok(Self::new(conn))
-        }
-    }
-    impl<T> ProviderServiceClient<T>
-    where
-        T: tonic::client::GrpcService<tonic::body::Body>,
-        T::Error: Into<StdError>,
-        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
-        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
-    {
-        pub fn new(inner: T) -> Self {
-            let inner = tonic::client::Grpc::new(inner);
-            Self { inner }
-        }
-        pub fn with_origin(inner: T, origin: Uri) -> Self {
-            let inner = tonic::client::Grpc::with_origin(inner, origin);
-            Self { inner }
-        }
-        pub fn with_interceptor<F>(
-            inner: T,
-            interceptor: F,
-        ) -> ProviderServiceClient<InterceptedService<T, F>>
-        where
-            F: tonic::service::Interceptor,
-            T::ResponseBody: Default,
-            T: tonic::codegen::Service<
-                    http::Request<tonic::body::Body>,
-                    Response = http::Response<
-                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
-                    >,
-                >,
-            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
-                Into<StdError> + std::marker::Send + std::marker::Sync,
-        {
-            ProviderServiceClient::new(InterceptedService::new(inner, interceptor))
-        }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
-        #[must_use]
-        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.inner = self.inner.send_compressed(encoding);
-            self
-        }
-        /// Enable decompressing responses.
-        #[must_use]
-        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.inner = self.inner.accept_compressed(encoding);
-            self
-        }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
-        #[must_use]
-        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
-            self.inner = self.inner.max_decoding_message_size(limit);
-            self
-        }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
-        #[must_use]
-        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
-            self.inner = self.inner.max_encoding_message_size(limit);
-            self
-        }
-        /// Calls a model for a whole answer.
-        pub async fn invoke_model(
-            &mut self,
-            request: impl tonic::IntoRequest<super::InvokeModelRequest>,
-        ) -> std::result::Result<tonic::Response<super::InvokeModelResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/InvokeModel");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeModel"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Calls a model for a streamed answer. Dropping the stream stops the vendor call; what it used is still recorded.
-        pub async fn stream_invoke_model(
-            &mut self,
-            request: impl tonic::IntoRequest<super::StreamInvokeModelRequest>,
-        ) -> std::result::Result<
-            tonic::Response<tonic::codec::Streaming<super::StreamInvokeModelResponse>>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path =
-                http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/StreamInvokeModel");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "StreamInvokeModel"));
-            self.inner.server_streaming(req, path, codec).await
-        }
-        /// Calls an embedding model.
-        pub async fn invoke_embedding(
-            &mut self,
-            request: impl tonic::IntoRequest<super::InvokeEmbeddingRequest>,
-        ) -> std::result::Result<tonic::Response<super::InvokeEmbeddingResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/InvokeEmbedding");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeEmbedding"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Counts a prompt's tokens by the vendor's own endpoint, or estimates them.
-        pub async fn count_tokens(
-            &mut self,
-            request: impl tonic::IntoRequest<super::CountTokensRequest>,
-        ) -> std::result::Result<tonic::Response<super::CountTokensResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/CountTokens");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "CountTokens"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Health of every vendor and model as measured from real calls, now and on change.
-        pub async fn watch_health(
-            &mut self,
-            request: impl tonic::IntoRequest<super::WatchHealthRequest>,
-        ) -> std::result::Result<
-            tonic::Response<tonic::codec::Streaming<super::WatchHealthResponse>>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/WatchHealth");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "WatchHealth"));
-            self.inner.server_streaming(req, path, codec).await
-        }
-    }
-}
-/// Generated server implementations.
-pub mod provider_service_server {
-    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
-    use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with ProviderServiceServer.
-    #[async_trait]
-    pub trait ProviderService: std::marker::Send + std::marker::Sync + 'static {
-        /// Calls a model for a whole answer.
-        async fn invoke_model(
-            &self,
-            request: tonic::Request<super::InvokeModelRequest>,
-        ) -> std::result::Result<tonic::Response<super::InvokeModelResponse>, tonic::Status>;
-        /// Server streaming response type for the StreamInvokeModel method.
-        type StreamInvokeModelStream: tonic::codegen::tokio_stream::Stream<
-                Item = std::result::Result<super::StreamInvokeModelResponse, tonic::Status>,
-            > + std::marker::Send
-            + 'static;
-        /// Calls a model for a streamed answer. Dropping the stream stops the vendor call; what it used is still recorded.
-        async fn stream_invoke_model(
-            &self,
-            request: tonic::Request<super::StreamInvokeModelRequest>,
-        ) -> std::result::Result<tonic::Response<Self::StreamInvokeModelStream>, tonic::Status>;
-        /// Calls an embedding model.
-        async fn invoke_embedding(
-            &self,
-            request: tonic::Request<super::InvokeEmbeddingRequest>,
-        ) -> std::result::Result<tonic::Response<super::InvokeEmbeddingResponse>, tonic::Status>;
-        /// Counts a prompt's tokens by the vendor's own endpoint, or estimates them.
-        async fn count_tokens(
-            &self,
-            request: tonic::Request<super::CountTokensRequest>,
-        ) -> std::result::Result<tonic::Response<super::CountTokensResponse>, tonic::Status>;
-        /// Server streaming response type for the WatchHealth method.
-        type WatchHealthStream: tonic::codegen::tokio_stream::Stream<
-                Item = std::result::Result<super::WatchHealthResponse, tonic::Status>,
-            > + std::marker::Send
-            + 'static;
-        /// Health of every vendor and model as measured from real calls, now and on change.
-        async fn watch_health(
-            &self,
-            request: tonic::Request<super::WatchHealthRequest>,
-        ) -> std::result::Result<tonic::Response<Self::WatchHealthStream>, tonic::Status>;
-    }
-    /// One vendor call at a time: what the router asks of an adapter. No retries and no failover happen here.
-    #[derive(Debug)]
-    pub struct ProviderServiceServer<T> {
-        inner: Arc<T>,
-        accept_compression_encodings: EnabledCompressionEncodings,
-        send_compression_encodings: EnabledCompressionEncodings,
-        max_decoding_message_size: Option<usize>,
-        max_encoding_message_size: Option<usize>,
-    }
-    impl<T> ProviderServiceServer<T> {
-        pub fn new(inner: T) -> Self {
-            Self::from_arc(Arc::new(inner))
-        }
-        pub fn from_arc(inner: Arc<T>) -> Self {
-            Self {
-                inner,
-                accept_compression_encodings: Default::default(),
-                send_compression_encodings: Default::default(),
-                max_decoding_message_size: None,
-                max_encoding_message_size: None,
-            }
-        }
-        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
-        where
-            F: tonic::service::Interceptor,
-        {
-            InterceptedService::new(Self::new(inner), interceptor)
-        }
-        /// Enable decompressing requests with the given encoding.
-        #[must_use]
-        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.accept_compression_encodings.enable(encoding);
-            self
-        }
-        /// Compress responses with the given encoding, if the client supports it.
-        #[must_use]
-        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.send_compression_encodings.enable(encoding);
-            self
-        }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
-        #[must_use]
-        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
-            self.max_decoding_message_size = Some(limit);
-            self
-        }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
-        #[must_use]
-        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
-            self.max_encoding_message_size = Some(limit);
-            self
-        }
-    }
-    impl<T, B> tonic::codegen::Service<http::Request<B>> for ProviderServiceServer<T>
-    where
-        T: ProviderService,
-        B: Body + std::marker::Send + 'static,
-        B::Error: Into<StdError> + std::marker::Send + 'static,
-    {
-        type Response = http::Response<tonic::body::Body>;
-        type Error = std::convert::Infallible;
-        type Future = BoxFuture<Self::Response, Self::Error>;
-        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
-            Poll::Ready(Ok(()))
-        }
-        fn call(&mut self, req: http::Request<B>) -> Self::Future {
-            match req.uri().path() {
-                "/signalbox.v1.ProviderService/InvokeModel" => {
-                    #[allow(non_camel_case_types)]
-                    struct InvokeModelSvc<T: ProviderService>(pub Arc<T>);
-                    impl<T: ProviderService> tonic::server::UnaryService<super::InvokeModelRequest> for InvokeModelSvc<T> {
-                        type Response = super::InvokeModelResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::InvokeModelRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut =
-                                async move { <T as ProviderService>::invoke_model(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = InvokeModelSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.ProviderService/StreamInvokeModel" => {
-                    #[allow(non_camel_case_types)]
-                    struct StreamInvokeModelSvc<T: ProviderService>(pub Arc<T>);
-                    impl<T: ProviderService>
-                        tonic::server::ServerStreamingService<super::StreamInvokeModelRequest>
-                        for StreamInvokeModelSvc<T>
-                    {
-                        type Response = super::StreamInvokeModelResponse;
-                        type ResponseStream = T::StreamInvokeModelStream;
-                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::StreamInvokeModelRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ProviderService>::stream_invoke_model(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = StreamInvokeModelSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.server_streaming(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.ProviderService/InvokeEmbedding" => {
-                    #[allow(non_camel_case_types)]
-                    struct InvokeEmbeddingSvc<T: ProviderService>(pub Arc<T>);
-                    impl<T: ProviderService> tonic::server::UnaryService<super::InvokeEmbeddingRequest>
-                        for InvokeEmbeddingSvc<T>
-                    {
-                        type Response = super::InvokeEmbeddingResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::InvokeEmbeddingRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ProviderService>::invoke_embedding(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = InvokeEmbeddingSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.ProviderService/CountTokens" => {
-                    #[allow(non_camel_case_types)]
-                    struct CountTokensSvc<T: ProviderService>(pub Arc<T>);
-                    impl<T: ProviderService> tonic::server::UnaryService<super::CountTokensRequest> for CountTokensSvc<T> {
-                        type Response = super::CountTokensResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::CountTokensRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut =
-                                async move { <T as ProviderService>::count_tokens(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = CountTokensSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.ProviderService/WatchHealth" => {
-                    #[allow(non_camel_case_types)]
-                    struct WatchHealthSvc<T: ProviderService>(pub Arc<T>);
-                    impl<T: ProviderService> tonic::server::ServerStreamingService<super::WatchHealthRequest>
-                        for WatchHealthSvc<T>
-                    {
-                        type Response = super::WatchHealthResponse;
-                        type ResponseStream = T::WatchHealthStream;
-                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::WatchHealthRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut =
-                                async move { <T as ProviderService>::watch_health(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = WatchHealthSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.server_streaming(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                _ => Box::pin(async move {
-                    let mut response = http::Response::new(tonic::body::Body::default());
-                    let headers = response.headers_mut();
-                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
-                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
-                    Ok(response)
-                }),
-            }
-        }
-    }
-    impl<T> Clone for ProviderServiceServer<T> {
-        fn clone(&self) -> Self {
-            let inner = self.inner.clone();
-            Self {
-                inner,
-                accept_compression_encodings: self.accept_compression_encodings,
-                send_compression_encodings: self.send_compression_encodings,
-                max_decoding_message_size: self.max_decoding_message_size,
-                max_encoding_message_size: self.max_encoding_message_size,
-            }
-        }
-    }
-    /// Generated gRPC service name
-    pub const SERVICE_NAME: &str = "signalbox.v1.ProviderService";
-    impl<T> tonic::server::NamedService for ProviderServiceServer<T> {
-        const NAME: &'static str = SERVICE_NAME;
-    }
-}
-/// Asks for the configuration's state.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetConfigStatusRequest {}
-impl ::prost::Name for GetConfigStatusRequest {
-    const NAME: &'static str = "GetConfigStatusRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.GetConfigStatusRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.GetConfigStatusRequest".into()
-    }
-}
-/// The configuration's state.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetConfigStatusResponse {
-    /// It.
-    #[prost(message, optional, tag = "1")]
-    pub status: ::core::option::Option<ConfigStatus>,
-}
-impl ::prost::Name for GetConfigStatusResponse {
-    const NAME: &'static str = "GetConfigStatusResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.GetConfigStatusResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.GetConfigStatusResponse".into()
-    }
-}
-/// The configuration in force.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ConfigStatus {
-    /// File it was read from; empty for the built-in defaults.
-    #[prost(string, tag = "1")]
-    pub source: ::prost::alloc::string::String,
-    /// Version of the content: the same content has the same version on every replica.
-    #[prost(string, tag = "2")]
-    pub catalog_version: ::prost::alloc::string::String,
-    /// When the content in force was loaded.
-    #[prost(message, optional, tag = "3")]
-    pub loaded_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// When a reload was last tried.
-    #[prost(message, optional, tag = "4")]
-    pub last_attempt_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Problems of the last try, one a line with file, line and field; empty when it was good.
-    #[prost(string, tag = "5")]
-    pub last_error: ::prost::alloc::string::String,
-    /// Reloads that took effect.
-    #[prost(uint64, tag = "6")]
-    pub reloads: u64,
-    /// Reloads that were refused.
-    #[prost(uint64, tag = "7")]
-    pub failures: u64,
-    /// Things that work and deserve a look.
-    #[prost(string, repeated, tag = "8")]
-    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Roles served by this process.
-    #[prost(string, repeated, tag = "9")]
-    pub roles: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Version of the program.
-    #[prost(string, tag = "10")]
-    pub program_version: ::prost::alloc::string::String,
-}
-impl ::prost::Name for ConfigStatus {
-    const NAME: &'static str = "ConfigStatus";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.ConfigStatus".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.ConfigStatus".into()
-    }
-}
-/// Asks for a reload.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ReloadConfigRequest {}
-impl ::prost::Name for ReloadConfigRequest {
-    const NAME: &'static str = "ReloadConfigRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.ReloadConfigRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.ReloadConfigRequest".into()
-    }
-}
-/// The outcome of a reload.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ReloadConfigResponse {
-    /// The configuration in force after it.
-    #[prost(message, optional, tag = "1")]
-    pub status: ::core::option::Option<ConfigStatus>,
-}
-impl ::prost::Name for ReloadConfigResponse {
-    const NAME: &'static str = "ReloadConfigResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.ReloadConfigResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.ReloadConfigResponse".into()
-    }
-}
-/// Asks for the vendors.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ListVendorsRequest {
-    /// Most to return; 0 for 100.
-    #[prost(int32, tag = "1")]
-    pub page_size: i32,
-    /// `next_page_token` of the page before.
-    #[prost(string, tag = "2")]
-    pub page_token: ::prost::alloc::string::String,
-}
-impl ::prost::Name for ListVendorsRequest {
-    const NAME: &'static str = "ListVendorsRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.ListVendorsRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.ListVendorsRequest".into()
-    }
-}
-/// Vendors.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ListVendorsResponse {
-    /// Ordered by name.
-    #[prost(message, repeated, tag = "1")]
-    pub vendors: ::prost::alloc::vec::Vec<Vendor>,
-    /// Empty at the end.
-    #[prost(string, tag = "2")]
-    pub next_page_token: ::prost::alloc::string::String,
-}
-impl ::prost::Name for ListVendorsResponse {
-    const NAME: &'static str = "ListVendorsResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.ListVendorsResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.ListVendorsResponse".into()
-    }
-}
-/// A vendor entry of the catalogue.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Vendor {
-    /// Its name.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-    /// Wire format, as in `openai-compatible`.
-    #[prost(string, tag = "2")]
-    pub kind: ::prost::alloc::string::String,
-    /// Where it is.
-    #[prost(string, tag = "3")]
-    pub base_url: ::prost::alloc::string::String,
-    /// Whether a key is set. The key itself is never shown.
-    #[prost(bool, tag = "4")]
-    pub has_key: bool,
-    /// Whether it is simulated.
-    #[prost(bool, tag = "5")]
-    pub simulated: bool,
-    /// Calls under way at most.
-    #[prost(uint32, tag = "6")]
-    pub max_concurrency: u32,
-    /// Models of the catalogue at this vendor.
-    #[prost(uint32, tag = "7")]
-    pub models: u32,
-}
-impl ::prost::Name for Vendor {
-    const NAME: &'static str = "Vendor";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.Vendor".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.Vendor".into()
-    }
-}
-/// Asks for a drill.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StartDrillRequest {
-    /// What to do. `name`, `state` and `verdict` are ignored.
-    #[prost(message, optional, tag = "1")]
-    pub drill: ::core::option::Option<Drill>,
-}
-impl ::prost::Name for StartDrillRequest {
-    const NAME: &'static str = "StartDrillRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.StartDrillRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.StartDrillRequest".into()
-    }
-}
-/// A drill that has started.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StartDrillResponse {
-    /// It.
-    #[prost(message, optional, tag = "1")]
-    pub drill: ::core::option::Option<Drill>,
-}
-impl ::prost::Name for StartDrillResponse {
-    const NAME: &'static str = "StartDrillResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.StartDrillResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.StartDrillResponse".into()
-    }
-}
-/// Ends a drill.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct StopDrillRequest {
-    /// Drill.name. Required.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-}
-impl ::prost::Name for StopDrillRequest {
-    const NAME: &'static str = "StopDrillRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.StopDrillRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.StopDrillRequest".into()
-    }
-}
-/// A drill that has ended.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StopDrillResponse {
-    /// It, with its verdict.
-    #[prost(message, optional, tag = "1")]
-    pub drill: ::core::option::Option<Drill>,
-}
-impl ::prost::Name for StopDrillResponse {
-    const NAME: &'static str = "StopDrillResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.StopDrillResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.StopDrillResponse".into()
-    }
-}
-/// Asks for drills.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ListDrillsRequest {
-    /// Most to return; 0 for 100.
-    #[prost(int32, tag = "1")]
-    pub page_size: i32,
-    /// `next_page_token` of the page before.
-    #[prost(string, tag = "2")]
-    pub page_token: ::prost::alloc::string::String,
-}
-impl ::prost::Name for ListDrillsRequest {
-    const NAME: &'static str = "ListDrillsRequest";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.ListDrillsRequest".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.ListDrillsRequest".into()
-    }
-}
-/// Drills.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ListDrillsResponse {
-    /// Newest first.
-    #[prost(message, repeated, tag = "1")]
-    pub drills: ::prost::alloc::vec::Vec<Drill>,
-    /// Empty at the end.
-    #[prost(string, tag = "2")]
-    pub next_page_token: ::prost::alloc::string::String,
-}
-impl ::prost::Name for ListDrillsResponse {
-    const NAME: &'static str = "ListDrillsResponse";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.ListDrillsResponse".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.ListDrillsResponse".into()
-    }
-}
-/// Faults injected on purpose, for a while, into calls that this router process makes. It ends by itself.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct Drill {
-    /// Its name, made up at the start.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-    /// Whose calls are hit. An empty model means every model of the vendor.
-    #[prost(message, optional, tag = "2")]
-    pub target: ::core::option::Option<Target>,
-    /// Only calls of this tenant; empty for all.
-    #[prost(string, tag = "3")]
-    pub tenant_id: ::prost::alloc::string::String,
-    /// What happens to them. Required.
-    #[prost(message, optional, tag = "4")]
-    pub fault: ::core::option::Option<Fault>,
-    /// Share of the calls hit, above 0 to 1.
-    #[prost(double, tag = "5")]
-    pub share: f64,
-    /// How long it lasts; required, at most one hour.
-    #[prost(message, optional, tag = "6")]
-    pub duration: ::core::option::Option<::prost_types::Duration>,
-    /// How far it is.
-    #[prost(enumeration = "drill::State", tag = "7")]
-    pub state: i32,
-    /// What came of it, so far.
-    #[prost(message, optional, tag = "8")]
-    pub verdict: ::core::option::Option<drill::Verdict>,
-    /// When it started.
-    #[prost(message, optional, tag = "9")]
-    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Ends after this many calls were hit; 0 for no such limit.
-    #[prost(uint64, tag = "10")]
-    pub max_calls: u64,
-}
-/// Nested message and enum types in `Drill`.
-pub mod drill {
-    /// What came of a drill, so far.
-    #[derive(Clone, PartialEq, ::prost::Message)]
-    pub struct Verdict {
-        /// Calls hit.
-        #[prost(uint64, tag = "1")]
-        pub calls_hit: u64,
-        /// Requests whose clients saw an error because of it.
-        #[prost(uint64, tag = "2")]
-        pub client_errors: u64,
-        /// Added latency at the 99th percentile: that of the requests hit and answered, less that of the calls that served
-        /// without being hit meanwhile (of the tenant's other requests, and of the fallbacks).
-        #[prost(message, optional, tag = "3")]
-        pub added_p99: ::core::option::Option<::prost_types::Duration>,
-        /// Who answered the requests hit in the end: requests by `vendor/model`.
-        #[prost(map = "string, uint64", tag = "4")]
-        pub served_by: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
-        /// Whether users would not have noticed: at least one call was hit, no client saw an error, and `added_p99` is at most
-        /// `allowed_p99`.
-        #[prost(bool, tag = "5")]
-        pub passed: bool,
-        /// Requests of which at least one call was hit.
-        #[prost(uint64, tag = "6")]
-        pub requests_hit: u64,
-        /// Why it passed or not, in a sentence.
-        #[prost(string, tag = "7")]
-        pub summary: ::prost::alloc::string::String,
-        /// Requests hit whose end is still to come. The verdict is final once the drill has ended and this is 0.
-        #[prost(uint64, tag = "8")]
-        pub requests_open: u64,
-        /// Requests hit whose clients went away before the end.
-        #[prost(uint64, tag = "9")]
-        pub clients_gone: u64,
-        /// What a failover may add: the vendor's first-byte timeout and the quick retries' delays, 5 % for the error of the
-        /// measured quantiles, and 250 ms.
-        #[prost(message, optional, tag = "10")]
-        pub allowed_p99: ::core::option::Option<::prost_types::Duration>,
-    }
-    impl ::prost::Name for Verdict {
-        const NAME: &'static str = "Verdict";
-        const PACKAGE: &'static str = "signalbox.v1";
-        fn full_name() -> ::prost::alloc::string::String {
-            "signalbox.v1.Drill.Verdict".into()
-        }
-        fn type_url() -> ::prost::alloc::string::String {
-            "/signalbox.v1.Drill.Verdict".into()
-        }
-    }
-    /// How far a drill is.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-    #[repr(i32)]
-    pub enum State {
-        /// Not said.
-        Unspecified = 0,
-        /// Faults are injected now.
-        Running = 1,
-        /// It has ended.
-        Ended = 2,
-    }
-    impl State {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-        pub fn as_str_name(&self) -> &'static str {
-            match self {
-                Self::Unspecified => "STATE_UNSPECIFIED",
-                Self::Running => "STATE_RUNNING",
-                Self::Ended => "STATE_ENDED",
-            }
-        }
-        /// Creates an enum from field names used in the ProtoBuf definition.
-        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-            match value {
-                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
-                "STATE_RUNNING" => Some(Self::Running),
-                "STATE_ENDED" => Some(Self::Ended),
-                _ => None,
-            }
-        }
-    }
-}
-impl ::prost::Name for Drill {
-    const NAME: &'static str = "Drill";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.Drill".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.Drill".into()
-    }
-}
-/// Generated client implementations.
-pub mod admin_service_client {
-    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
-    use tonic::codegen::http::Uri;
-    use tonic::codegen::*;
-    /// For operators: what a process runs with, and how to change it while it runs. It needs an admin key.
-    #[derive(Debug, Clone)]
-    pub struct AdminServiceClient<T> {
-        inner: tonic::client::Grpc<T>,
-    }
-    impl AdminServiceClient<tonic::transport::Channel> {
-        /// Attempt to create a new client by connecting to a given endpoint.
-        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
-        where
-            D: TryInto<tonic::transport::Endpoint>,
-            D::Error: Into<StdError>,
-        {
-            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
-            Ok(Self::new(conn))
-        }
-    }
-    impl<T> AdminServiceClient<T>
-    where
-        T: tonic::client::GrpcService<tonic::body::Body>,
-        T::Error: Into<StdError>,
-        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
-        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
-    {
-        pub fn new(inner: T) -> Self {
-            let inner = tonic::client::Grpc::new(inner);
-            Self { inner }
-        }
-        pub fn with_origin(inner: T, origin: Uri) -> Self {
-            let inner = tonic::client::Grpc::with_origin(inner, origin);
-            Self { inner }
-        }
-        pub fn with_interceptor<F>(inner: T, interceptor: F) -> AdminServiceClient<InterceptedService<T, F>>
-        where
-            F: tonic::service::Interceptor,
-            T::ResponseBody: Default,
-            T: tonic::codegen::Service<
-                    http::Request<tonic::body::Body>,
-                    Response = http::Response<
-                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
-                    >,
-                >,
-            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
-                Into<StdError> + std::marker::Send + std::marker::Sync,
-        {
-            AdminServiceClient::new(InterceptedService::new(inner, interceptor))
-        }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
-        #[must_use]
-        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.inner = self.inner.send_compressed(encoding);
-            self
-        }
-        /// Enable decompressing responses.
-        #[must_use]
-        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.inner = self.inner.accept_compressed(encoding);
-            self
-        }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
-        #[must_use]
-        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
-            self.inner = self.inner.max_decoding_message_size(limit);
-            self
-        }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
-        #[must_use]
-        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
-            self.inner = self.inner.max_encoding_message_size(limit);
-            self
-        }
-        /// The configuration in force, and how the last reload went.
-        pub async fn get_config_status(
-            &mut self,
-            request: impl tonic::IntoRequest<super::GetConfigStatusRequest>,
-        ) -> std::result::Result<tonic::Response<super::GetConfigStatusResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/GetConfigStatus");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "GetConfigStatus"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Reads the configuration file again now. A bad file changes nothing and its problems are returned.
-        pub async fn reload_config(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ReloadConfigRequest>,
-        ) -> std::result::Result<tonic::Response<super::ReloadConfigResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ReloadConfig");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ReloadConfig"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// The vendors this process knows: where they are and whether they are simulated.
-        pub async fn list_vendors(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ListVendorsRequest>,
-        ) -> std::result::Result<tonic::Response<super::ListVendorsResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ListVendors");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ListVendors"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Starts injecting faults, within limits, to see whether users would notice. Off unless enabled.
-        pub async fn start_drill(
-            &mut self,
-            request: impl tonic::IntoRequest<super::StartDrillRequest>,
-        ) -> std::result::Result<tonic::Response<super::StartDrillResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/StartDrill");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "StartDrill"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Ends a drill early.
-        pub async fn stop_drill(
-            &mut self,
-            request: impl tonic::IntoRequest<super::StopDrillRequest>,
-        ) -> std::result::Result<tonic::Response<super::StopDrillResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/StopDrill");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "StopDrill"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Drills that run or ran, with their verdicts.
-        pub async fn list_drills(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ListDrillsRequest>,
-        ) -> std::result::Result<tonic::Response<super::ListDrillsResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ListDrills");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ListDrills"));
-            self.inner.unary(req, path, codec).await
-        }
-    }
-}
-/// Generated server implementations.
-pub mod admin_service_server {
-    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
-    use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with AdminServiceServer.
-    #[async_trait]
-    pub trait AdminService: std::marker::Send + std::marker::Sync + 'static {
-        /// The configuration in force, and how the last reload went.
-        async fn get_config_status(
-            &self,
-            request: tonic::Request<super::GetConfigStatusRequest>,
-        ) -> std::result::Result<tonic::Response<super::GetConfigStatusResponse>, tonic::Status>;
-        /// Reads the configuration file again now. A bad file changes nothing and its problems are returned.
-        async fn reload_config(
-            &self,
-            request: tonic::Request<super::ReloadConfigRequest>,
-        ) -> std::result::Result<tonic::Response<super::ReloadConfigResponse>, tonic::Status>;
-        /// The vendors this process knows: where they are and whether they are simulated.
-        async fn list_vendors(
-            &self,
-            request: tonic::Request<super::ListVendorsRequest>,
-        ) -> std::result::Result<tonic::Response<super::ListVendorsResponse>, tonic::Status>;
-        /// Starts injecting faults, within limits, to see whether users would notice. Off unless enabled.
-        async fn start_drill(
-            &self,
-            request: tonic::Request<super::StartDrillRequest>,
-        ) -> std::result::Result<tonic::Response<super::StartDrillResponse>, tonic::Status>;
-        /// Ends a drill early.
-        async fn stop_drill(
-            &self,
-            request: tonic::Request<super::StopDrillRequest>,
-        ) -> std::result::Result<tonic::Response<super::StopDrillResponse>, tonic::Status>;
-        /// Drills that run or ran, with their verdicts.
-        async fn list_drills(
-            &self,
-            request: tonic::Request<super::ListDrillsRequest>,
-        ) -> std::result::Result<tonic::Response<super::ListDrillsResponse>, tonic::Status>;
-    }
-    /// For operators: what a process runs with, and how to change it while it runs. It needs an admin key.
-    #[derive(Debug)]
-    pub struct AdminServiceServer<T> {
-        inner: Arc<T>,
-        accept_compression_encodings: EnabledCompressionEncodings,
-        send_compression_encodings: EnabledCompressionEncodings,
-        max_decoding_message_size: Option<usize>,
-        max_encoding_message_size: Option<usize>,
-    }
-    impl<T> AdminServiceServer<T> {
-        pub fn new(inner: T) -> Self {
-            Self::from_arc(Arc::new(inner))
-        }
-        pub fn from_arc(inner: Arc<T>) -> Self {
-            Self {
-                inner,
-                accept_compression_encodings: Default::default(),
-                send_compression_encodings: Default::default(),
-                max_decoding_message_size: None,
-                max_encoding_message_size: None,
-            }
-        }
-        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
-        where
-            F: tonic::service::Interceptor,
-        {
-            InterceptedService::new(Self::new(inner), interceptor)
-        }
-        /// Enable decompressing requests with the given encoding.
-        #[must_use]
-        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.accept_compression_encodings.enable(encoding);
-            self
-        }
-        /// Compress responses with the given encoding, if the client supports it.
-        #[must_use]
-        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.send_compression_encodings.enable(encoding);
-            self
-        }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
-        #[must_use]
-        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
-            self.max_decoding_message_size = Some(limit);
-            self
-        }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
-        #[must_use]
-        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
-            self.max_encoding_message_size = Some(limit);
-            self
-        }
-    }
-    impl<T, B> tonic::codegen::Service<http::Request<B>> for AdminServiceServer<T>
-    where
-        T: AdminService,
-        B: Body + std::marker::Send + 'static,
-        B::Error: Into<StdError> + std::marker::Send + 'static,
-    {
-        type Response = http::Response<tonic::body::Body>;
-        type Error = std::convert::Infallible;
-        type Future = BoxFuture<Self::Response, Self::Error>;
-        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
-            Poll::Ready(Ok(()))
-        }
-        fn call(&mut self, req: http::Request<B>) -> Self::Future {
-            match req.uri().path() {
-                "/signalbox.v1.AdminService/GetConfigStatus" => {
-                    #[allow(non_camel_case_types)]
-                    struct GetConfigStatusSvc<T: AdminService>(pub Arc<T>);
-                    impl<T: AdminService> tonic::server::UnaryService<super::GetConfigStatusRequest> for GetConfigStatusSvc<T> {
-                        type Response = super::GetConfigStatusResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::GetConfigStatusRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut =
-                                async move { <T as AdminService>::get_config_status(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = GetConfigStatusSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.AdminService/ReloadConfig" => {
-                    #[allow(non_camel_case_types)]
-                    struct ReloadConfigSvc<T: AdminService>(pub Arc<T>);
-                    impl<T: AdminService> tonic::server::UnaryService<super::ReloadConfigRequest> for ReloadConfigSvc<T> {
-                        type Response = super::ReloadConfigResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ReloadConfigRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut =
-                                async move { <T as AdminService>::reload_config(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = ReloadConfigSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.AdminService/ListVendors" => {
-                    #[allow(non_camel_case_types)]
-                    struct ListVendorsSvc<T: AdminService>(pub Arc<T>);
-                    impl<T: AdminService> tonic::server::UnaryService<super::ListVendorsRequest> for ListVendorsSvc<T> {
-                        type Response = super::ListVendorsResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ListVendorsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move { <T as AdminService>::list_vendors(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = ListVendorsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.AdminService/StartDrill" => {
-                    #[allow(non_camel_case_types)]
-                    struct StartDrillSvc<T: AdminService>(pub Arc<T>);
-                    impl<T: AdminService> tonic::server::UnaryService<super::StartDrillRequest> for StartDrillSvc<T> {
-                        type Response = super::StartDrillResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::StartDrillRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move { <T as AdminService>::start_drill(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = StartDrillSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.AdminService/StopDrill" => {
-                    #[allow(non_camel_case_types)]
-                    struct StopDrillSvc<T: AdminService>(pub Arc<T>);
-                    impl<T: AdminService> tonic::server::UnaryService<super::StopDrillRequest> for StopDrillSvc<T> {
-                        type Response = super::StopDrillResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(&mut self, request: tonic::Request<super::StopDrillRequest>) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move { <T as AdminService>::stop_drill(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = StopDrillSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/signalbox.v1.AdminService/ListDrills" => {
-                    #[allow(non_camel_case_types)]
-                    struct ListDrillsSvc<T: AdminService>(pub Arc<T>);
-                    impl<T: AdminService> tonic::server::UnaryService<super::ListDrillsRequest> for ListDrillsSvc<T> {
-                        type Response = super::ListDrillsResponse;
-                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ListDrillsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move { <T as AdminService>::list_drills(&inner, request).await };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = ListDrillsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                _ => Box::pin(async move {
-                    let mut response = http::Response::new(tonic::body::Body::default());
-                    let headers = response.headers_mut();
-                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
-                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
-                    Ok(response)
-                }),
-            }
-        }
-    }
-    impl<T> Clone for AdminServiceServer<T> {
-        fn clone(&self) -> Self {
-            let inner = self.inner.clone();
-            Self {
-                inner,
-                accept_compression_encodings: self.accept_compression_encodings,
-                send_compression_encodings: self.send_compression_encodings,
-                max_decoding_message_size: self.max_decoding_message_size,
-                max_encoding_message_size: self.max_encoding_message_size,
-            }
-        }
-    }
-    /// Generated gRPC service name
-    pub const SERVICE_NAME: &str = "signalbox.v1.AdminService";
-    impl<T> tonic::server::NamedService for AdminServiceServer<T> {
-        const NAME: &'static str = SERVICE_NAME;
-    }
-}
-/// Added to the details of a failed Generate, StreamGenerate or Embed: what was tried.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct RouteFailure {
-    /// The request's id.
-    #[prost(string, tag = "1")]
-    pub request_id: ::prost::alloc::string::String,
-    /// Every vendor call made, in order.
-    #[prost(message, repeated, tag = "2")]
-    pub attempts: ::prost::alloc::vec::Vec<Attempt>,
-    /// How the candidates were chosen.
-    #[prost(message, optional, tag = "3")]
-    pub decision: ::core::option::Option<Decision>,
-    /// All attempts together.
-    #[prost(message, optional, tag = "4")]
-    pub total_cost: ::core::option::Option<Cost>,
-}
-impl ::prost::Name for RouteFailure {
-    const NAME: &'static str = "RouteFailure";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.RouteFailure".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.RouteFailure".into()
-    }
-}
-/// Added to the details of a failed vendor call between adapter and router: how far it got.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct CallFailure {
-    /// HTTP status of the vendor; 0 where there was none.
-    #[prost(uint32, tag = "1")]
-    pub vendor_status: u32,
-    /// The vendor's own code or type, as in `rate_limit_error`.
-    #[prost(string, tag = "2")]
-    pub vendor_code: ::prost::alloc::string::String,
-    /// The vendor's id of the request.
-    #[prost(string, tag = "3")]
-    pub vendor_request_id: ::prost::alloc::string::String,
-    /// What was used until then.
-    #[prost(message, optional, tag = "4")]
-    pub usage: ::core::option::Option<TokenUsage>,
-    /// What that cost.
-    #[prost(message, optional, tag = "5")]
-    pub cost: ::core::option::Option<Cost>,
-    /// From the call's start to the failure.
-    #[prost(message, optional, tag = "6")]
-    pub latency: ::core::option::Option<::prost_types::Duration>,
-    /// The vendor is simulated.
-    #[prost(bool, tag = "7")]
-    pub simulated: bool,
-    /// CallFacts.quota_left, where the vendor told it.
-    #[prost(double, optional, tag = "8")]
-    pub quota_left: ::core::option::Option<f64>,
-}
-impl ::prost::Name for CallFailure {
-    const NAME: &'static str = "CallFailure";
-    const PACKAGE: &'static str = "signalbox.v1";
-    fn full_name() -> ::prost::alloc::string::String {
-        "signalbox.v1.CallFailure".into()
-    }
-    fn type_url() -> ::prost::alloc::string::String {
-        "/signalbox.v1.CallFailure".into()
-    }
-}
-/// Every reason that google.rpc.ErrorInfo.reason can have, without the prefix ERROR_REASON\_. The ErrorInfo's domain
-/// is `signalbox`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum ErrorReason {
-    /// Never sent.
-    Unspecified = 0,
-    /// INVALID_ARGUMENT: a field is wrong; BadRequest names it.
-    InvalidRequest = 1,
-    /// INVALID_ARGUMENT: larger than a limit that the message names.
-    RequestTooLarge = 2,
-    /// NOT_FOUND: the model, alias or task type is not in the catalogue.
-    UnknownModel = 3,
-    /// FAILED_PRECONDITION: no model that may be used can do what the request needs; the message says which capability.
-    NoCapableModel = 4,
-    /// INVALID_ARGUMENT: the prompt fits no candidate's window.
-    ContextLengthExceeded = 5,
-    /// INVALID_ARGUMENT: the vendor refused the content.
-    ContentPolicy = 6,
-    /// INVALID_ARGUMENT: the vendor refused a parameter that the catalogue thought it takes.
-    UnsupportedParameter = 7,
-    /// UNAUTHENTICATED: no API key, or an unknown, expired or revoked one.
-    Unauthenticated = 8,
-    /// PERMISSION_DENIED: the key may not do this.
-    PermissionDenied = 9,
-    /// RESOURCE_EXHAUSTED: the tenant's budget is used up; QuotaFailure says which, and the ErrorInfo's metadata
-    /// `available_nano_eur` what it could still pay.
-    BudgetExhausted = 10,
-    /// RESOURCE_EXHAUSTED: the tenant's rate is used up; RetryInfo says when to come back, QuotaFailure which limit, and
-    /// the ErrorInfo's metadata `remaining_requests` and `remaining_tokens` what it has left.
-    RateLimited = 11,
-    /// UNAVAILABLE: every candidate failed and the last one refused our key. Operators: check the vendor's key.
-    VendorAuth = 12,
-    /// UNAVAILABLE: our key may not use this model, region or feature.
-    VendorPermission = 13,
-    /// UNAVAILABLE: the vendor does not know the model, or has retired it.
-    VendorModelNotFound = 14,
-    /// UNAVAILABLE: the vendor says we are too fast; RetryInfo says when to come back.
-    VendorRateLimited = 15,
-    /// UNAVAILABLE: our account at the vendor is out of credit or over its limit.
-    VendorQuotaExhausted = 16,
-    /// UNAVAILABLE: the vendor is overloaded.
-    VendorOverloaded = 17,
-    /// UNAVAILABLE: the vendor did not answer in time; the message names the stage.
-    VendorTimeout = 18,
-    /// UNAVAILABLE: no connection to the vendor.
-    VendorUnreachable = 19,
-    /// UNAVAILABLE: the vendor failed.
-    VendorError = 20,
-    /// UNAVAILABLE: the vendor's answer could not be read.
-    VendorBadResponse = 21,
-    /// UNAVAILABLE: the vendor's stream ended before the answer did.
-    StreamTruncated = 22,
-    /// UNAVAILABLE: Signalbox's own queue for the vendor is full.
-    VendorBusy = 23,
-    /// UNAVAILABLE: the answer failed its schema or left out a required tool, here and elsewhere.
-    OutputInvalid = 24,
-    /// DEADLINE_EXCEEDED: the caller's deadline passed.
-    DeadlineExceeded = 25,
-    /// CANCELLED: the caller went away.
-    Cancelled = 26,
-    /// UNAVAILABLE: this process is draining, a role it needs is away, or its usage log is full. Try again.
-    Unavailable = 27,
-    /// UNIMPLEMENTED: not built yet.
-    Unimplemented = 28,
-    /// INTERNAL: a fault of Signalbox. Please report it with the request id.
-    Internal = 29,
-    /// NOT_FOUND: what is asked for is not there, as a request that nobody made.
-    NotFound = 30,
-    /// FAILED_PRECONDITION: the month is not closed yet, so its export may still change.
-    MonthOpen = 31,
-    /// ALREADY_EXISTS: there is one with this id.
-    AlreadyExists = 32,
-    /// ABORTED: it was changed by somebody else in between. Read it again, then try again.
-    Conflict = 33,
-}
-impl ErrorReason {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "ERROR_REASON_UNSPECIFIED",
-            Self::InvalidRequest => "ERROR_REASON_INVALID_REQUEST",
-            Self::RequestTooLarge => "ERROR_REASON_REQUEST_TOO_LARGE",
-            Self::UnknownModel => "ERROR_REASON_UNKNOWN_MODEL",
-            Self::NoCapableModel => "ERROR_REASON_NO_CAPABLE_MODEL",
-            Self::ContextLengthExceeded => "ERROR_REASON_CONTEXT_LENGTH_EXCEEDED",
-            Self::ContentPolicy => "ERROR_REASON_CONTENT_POLICY",
-            Self::UnsupportedParameter => "ERROR_REASON_UNSUPPORTED_PARAMETER",
-            Self::Unauthenticated => "ERROR_REASON_UNAUTHENTICATED",
-            Self::PermissionDenied => "ERROR_REASON_PERMISSION_DENIED",
-            Self::BudgetExhausted => "ERROR_REASON_BUDGET_EXHAUSTED",
-            Self::RateLimited => "ERROR_REASON_RATE_LIMITED",
-            Self::VendorAuth => "ERROR_REASON_VENDOR_AUTH",
-            Self::VendorPermission => "ERROR_REASON_VENDOR_PERMISSION",
-            Self::VendorModelNotFound => "ERROR_REASON_VENDOR_MODEL_NOT_FOUND",
-            Self::VendorRateLimited => "ERROR_REASON_VENDOR_RATE_LIMITED",
-            Self::VendorQuotaExhausted => "ERROR_REASON_VENDOR_QUOTA_EXHAUSTED",
-            Self::VendorOverloaded => "ERROR_REASON_VENDOR_OVERLOADED",
-            Self::VendorTimeout => "ERROR_REASON_VENDOR_TIMEOUT",
-            Self::VendorUnreachable => "ERROR_REASON_VENDOR_UNREACHABLE",
-            Self::VendorError => "ERROR_REASON_VENDOR_ERROR",
-            Self::VendorBadResponse => "ERROR_REASON_VENDOR_BAD_RESPONSE",
-            Self::StreamTruncated => "ERROR_REASON_STREAM_TRUNCATED",
-            Self::VendorBusy => "ERROR_REASON_VENDOR_BUSY",
-            Self::OutputInvalid => "ERROR_REASON_OUTPUT_INVALID",
-            Self::DeadlineExceeded => "ERROR_REASON_DEADLINE_EXCEEDED",
-            Self::Cancelled => "ERROR_REASON_CANCELLED",
-            Self::Unavailable => "ERROR_REASON_UNAVAILABLE",
-            Self::Unimplemented => "ERROR_REASON_UNIMPLEMENTED",
-            Self::Internal => "ERROR_REASON_INTERNAL",
-            Self::NotFound => "ERROR_REASON_NOT_FOUND",
-            Self::MonthOpen => "ERROR_REASON_MONTH_OPEN",
-            Self::AlreadyExists => "ERROR_REASON_ALREADY_EXISTS",
-            Self::Conflict => "ERROR_REASON_CONFLICT",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "ERROR_REASON_UNSPECIFIED" => Some(Self::Unspecified),
-            "ERROR_REASON_INVALID_REQUEST" => Some(Self::InvalidRequest),
-            "ERROR_REASON_REQUEST_TOO_LARGE" => Some(Self::RequestTooLarge),
-            "ERROR_REASON_UNKNOWN_MODEL" => Some(Self::UnknownModel),
-            "ERROR_REASON_NO_CAPABLE_MODEL" => Some(Self::NoCapableModel),
-            "ERROR_REASON_CONTEXT_LENGTH_EXCEEDED" => Some(Self::ContextLengthExceeded),
-            "ERROR_REASON_CONTENT_POLICY" => Some(Self::ContentPolicy),
-            "ERROR_REASON_UNSUPPORTED_PARAMETER" => Some(Self::UnsupportedParameter),
-            "ERROR_REASON_UNAUTHENTICATED" => Some(Self::Unauthenticated),
-            "ERROR_REASON_PERMISSION_DENIED" => Some(Self::PermissionDenied),
-            "ERROR_REASON_BUDGET_EXHAUSTED" => Some(Self::BudgetExhausted),
-            "ERROR_REASON_RATE_LIMITED" => Some(Self::RateLimited),
-            "ERROR_REASON_VENDOR_AUTH" => Some(Self::VendorAuth),
-            "ERROR_REASON_VENDOR_PERMISSION" => Some(Self::VendorPermission),
-            "ERROR_REASON_VENDOR_MODEL_NOT_FOUND" => Some(Self::VendorModelNotFound),
-            "ERROR_REASON_VENDOR_RATE_LIMITED" => Some(Self::VendorRateLimited),
-            "ERROR_REASON_VENDOR_QUOTA_EXHAUSTED" => Some(Self::VendorQuotaExhausted),
-            "ERROR_REASON_VENDOR_OVERLOADED" => Some(Self::VendorOverloaded),
-            "ERROR_REASON_VENDOR_TIMEOUT" => Some(Self::VendorTimeout),
-            "ERROR_REASON_VENDOR_UNREACHABLE" => Some(Self::VendorUnreachable),
-            "ERROR_REASON_VENDOR_ERROR" => Some(Self::VendorError),
-            "ERROR_REASON_VENDOR_BAD_RESPONSE" => Some(Self::VendorBadResponse),
-            "ERROR_REASON_STREAM_TRUNCATED" => Some(Self::StreamTruncated),
-            "ERROR_REASON_VENDOR_BUSY" => Some(Self::VendorBusy),
-            "ERROR_REASON_OUTPUT_INVALID" => Some(Self::OutputInvalid),
-            "ERROR_REASON_DEADLINE_EXCEEDED" => Some(Self::DeadlineExceeded),
-            "ERROR_REASON_CANCELLED" => Some(Self::Cancelled),
-            "ERROR_REASON_UNAVAILABLE" => Some(Self::Unavailable),
-            "ERROR_REASON_UNIMPLEMENTED" => Some(Self::Unimplemented),
-            "ERROR_REASON_INTERNAL" => Some(Self::Internal),
-            "ERROR_REASON_NOT_FOUND" => Some(Self::NotFound),
-            "ERROR_REASON_MONTH_OPEN" => Some(Self::MonthOpen),
-            "ERROR_REASON_ALREADY_EXISTS" => Some(Self::AlreadyExists),
-            "ERROR_REASON_CONFLICT" => Some(Self::Conflict),
-            _ => None,
-        }
-    }
-}
 /// A set of requests handed in together.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchJob {
@@ -5872,6 +4025,2447 @@ pub mod batch_service_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "signalbox.v1.BatchService";
     impl<T> tonic::server::NamedService for BatchServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Whom to call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Target {
+    /// Vendor entry of the catalogue. Required.
+    #[prost(string, tag = "1")]
+    pub vendor: ::prost::alloc::string::String,
+    /// The vendor's model id. Required.
+    #[prost(string, tag = "2")]
+    pub model: ::prost::alloc::string::String,
+}
+impl ::prost::Name for Target {
+    const NAME: &'static str = "Target";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Target".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Target".into()
+    }
+}
+/// Asks for one vendor call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeModelRequest {
+    /// Whom to call. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// What to say. Its routing fields have been acted on already and are used for accounting only. Required.
+    #[prost(message, optional, tag = "2")]
+    pub request: ::core::option::Option<GenerateRequest>,
+    /// Time for this attempt. The vendor entry's own limits apply too.
+    #[prost(message, optional, tag = "3")]
+    pub timeout: ::core::option::Option<::prost_types::Duration>,
+    /// What to do to this call on purpose, for a drill. Refused unless `drills.enabled` is set where the call is made.
+    #[prost(message, optional, tag = "4")]
+    pub fault: ::core::option::Option<Fault>,
+    /// Time to the first content of a stream; when it is over, the vendor has failed with VENDOR_TIMEOUT.
+    #[prost(message, optional, tag = "5")]
+    pub first_content_timeout: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for InvokeModelRequest {
+    const NAME: &'static str = "InvokeModelRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeModelRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeModelRequest".into()
+    }
+}
+/// A fault made on purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Fault {
+    /// Exactly one. Required.
+    #[prost(oneof = "fault::Fault", tags = "1, 2, 3, 4")]
+    pub fault: ::core::option::Option<fault::Fault>,
+}
+/// Nested message and enum types in `Fault`.
+pub mod fault {
+    /// Exactly one. Required.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Fault {
+        /// The vendor seems to answer with this HTTP status, 400 to 599, and is not called.
+        #[prost(uint32, tag = "1")]
+        Status(u32),
+        /// The vendor is slower by this much.
+        #[prost(message, tag = "2")]
+        Delay(::prost_types::Duration),
+        /// A stream breaks off after this many events with content. A whole answer breaks off, too.
+        #[prost(uint32, tag = "3")]
+        CutAfterTokens(u32),
+        /// A stream trickles with this pause before each event. A whole answer is late by one pause.
+        #[prost(message, tag = "4")]
+        Trickle(::prost_types::Duration),
+    }
+}
+impl ::prost::Name for Fault {
+    const NAME: &'static str = "Fault";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Fault".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Fault".into()
+    }
+}
+/// What one vendor call gave.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeModelResponse {
+    /// Text, tool calls and reasoning.
+    #[prost(message, repeated, tag = "1")]
+    pub content: ::prost::alloc::vec::Vec<Part>,
+    /// Why the answer ended.
+    #[prost(enumeration = "FinishReason", tag = "2")]
+    pub finish_reason: i32,
+    /// The vendor's own word for that.
+    #[prost(string, tag = "3")]
+    pub vendor_finish_reason: ::prost::alloc::string::String,
+    /// How the call went.
+    #[prost(message, optional, tag = "4")]
+    pub facts: ::core::option::Option<CallFacts>,
+}
+impl ::prost::Name for InvokeModelResponse {
+    const NAME: &'static str = "InvokeModelResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeModelResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeModelResponse".into()
+    }
+}
+/// How a vendor call went.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallFacts {
+    /// What it used.
+    #[prost(message, optional, tag = "1")]
+    pub usage: ::core::option::Option<TokenUsage>,
+    /// What it cost.
+    #[prost(message, optional, tag = "2")]
+    pub cost: ::core::option::Option<Cost>,
+    /// From the call's start to its end.
+    #[prost(message, optional, tag = "3")]
+    pub latency: ::core::option::Option<::prost_types::Duration>,
+    /// From the call's start to the first content. Streams only.
+    #[prost(message, optional, tag = "4")]
+    pub time_to_first_token: ::core::option::Option<::prost_types::Duration>,
+    /// Model the vendor says answered.
+    #[prost(string, tag = "5")]
+    pub served_model: ::prost::alloc::string::String,
+    /// The vendor's id of the request.
+    #[prost(string, tag = "6")]
+    pub vendor_request_id: ::prost::alloc::string::String,
+    /// What had to be changed.
+    #[prost(message, repeated, tag = "7")]
+    pub adjustments: ::prost::alloc::vec::Vec<Adjustment>,
+    /// The vendor is simulated.
+    #[prost(bool, tag = "8")]
+    pub simulated: bool,
+    /// Share of the vendor's quota that is left, 0 to 1, of the scarcest kind, by the headers of its answer.
+    #[prost(double, optional, tag = "9")]
+    pub quota_left: ::core::option::Option<f64>,
+    /// The stream trickled: it stayed below the floor of `slow_stream` for its whole window. Counts as a failure of the
+    /// vendor's health although it answered.
+    #[prost(bool, tag = "10")]
+    pub slow: bool,
+}
+impl ::prost::Name for CallFacts {
+    const NAME: &'static str = "CallFacts";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CallFacts".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CallFacts".into()
+    }
+}
+/// Asks for one streamed vendor call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StreamInvokeModelRequest {
+    /// As for InvokeModel. Required.
+    #[prost(message, optional, tag = "1")]
+    pub request: ::core::option::Option<InvokeModelRequest>,
+}
+impl ::prost::Name for StreamInvokeModelRequest {
+    const NAME: &'static str = "StreamInvokeModelRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamInvokeModelRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamInvokeModelRequest".into()
+    }
+}
+/// One event of a vendor call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StreamInvokeModelResponse {
+    /// What happened.
+    #[prost(oneof = "stream_invoke_model_response::Event", tags = "1, 2, 3, 4, 5, 6")]
+    pub event: ::core::option::Option<stream_invoke_model_response::Event>,
+}
+/// Nested message and enum types in `StreamInvokeModelResponse`.
+pub mod stream_invoke_model_response {
+    /// What happened.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Event {
+        /// More text.
+        #[prost(message, tag = "1")]
+        TextDelta(super::TextDelta),
+        /// More of a tool call.
+        #[prost(message, tag = "2")]
+        ToolCallDelta(super::ToolCallDelta),
+        /// More reasoning.
+        #[prost(message, tag = "3")]
+        ReasoningDelta(super::ReasoningDelta),
+        /// The end.
+        #[prost(message, tag = "4")]
+        Done(super::InvokeDone),
+        /// What the vendor has reported so far. Never before the first content; kept for the case that the call is given up.
+        #[prost(message, tag = "5")]
+        UsageSoFar(super::TokenUsage),
+        /// More reasoning that is not passed on: about so many tokens. May come before the first content.
+        #[prost(uint64, tag = "6")]
+        WithheldTokens(u64),
+    }
+}
+impl ::prost::Name for StreamInvokeModelResponse {
+    const NAME: &'static str = "StreamInvokeModelResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamInvokeModelResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamInvokeModelResponse".into()
+    }
+}
+/// The end of a streamed vendor call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeDone {
+    /// Why the answer ended.
+    #[prost(enumeration = "FinishReason", tag = "1")]
+    pub finish_reason: i32,
+    /// The vendor's own word for that.
+    #[prost(string, tag = "2")]
+    pub vendor_finish_reason: ::prost::alloc::string::String,
+    /// How the call went.
+    #[prost(message, optional, tag = "3")]
+    pub facts: ::core::option::Option<CallFacts>,
+}
+impl ::prost::Name for InvokeDone {
+    const NAME: &'static str = "InvokeDone";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeDone".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeDone".into()
+    }
+}
+/// Asks for one embedding call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InvokeEmbeddingRequest {
+    /// Whom to call. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// The texts. Required.
+    #[prost(message, optional, tag = "2")]
+    pub request: ::core::option::Option<EmbedRequest>,
+    /// Time for this attempt.
+    #[prost(message, optional, tag = "3")]
+    pub timeout: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for InvokeEmbeddingRequest {
+    const NAME: &'static str = "InvokeEmbeddingRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeEmbeddingRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeEmbeddingRequest".into()
+    }
+}
+/// What an embedding call gave.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InvokeEmbeddingResponse {
+    /// One for each input, in order.
+    #[prost(message, repeated, tag = "1")]
+    pub embeddings: ::prost::alloc::vec::Vec<EmbeddingVector>,
+    /// How the call went.
+    #[prost(message, optional, tag = "2")]
+    pub facts: ::core::option::Option<CallFacts>,
+}
+impl ::prost::Name for InvokeEmbeddingResponse {
+    const NAME: &'static str = "InvokeEmbeddingResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.InvokeEmbeddingResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.InvokeEmbeddingResponse".into()
+    }
+}
+/// Asks for a token count.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CountTokensRequest {
+    /// Whose count. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// What to count. Required.
+    #[prost(message, optional, tag = "2")]
+    pub request: ::core::option::Option<GenerateRequest>,
+}
+impl ::prost::Name for CountTokensRequest {
+    const NAME: &'static str = "CountTokensRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CountTokensRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CountTokensRequest".into()
+    }
+}
+/// A token count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CountTokensResponse {
+    /// Prompt tokens.
+    #[prost(uint64, tag = "1")]
+    pub tokens: u64,
+    /// Where the count comes from.
+    #[prost(enumeration = "token_usage::Source", tag = "2")]
+    pub source: i32,
+}
+impl ::prost::Name for CountTokensResponse {
+    const NAME: &'static str = "CountTokensResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CountTokensResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CountTokensResponse".into()
+    }
+}
+/// Asks for health.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchHealthRequest {}
+impl ::prost::Name for WatchHealthRequest {
+    const NAME: &'static str = "WatchHealthRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.WatchHealthRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.WatchHealthRequest".into()
+    }
+}
+/// What one adapter has seen of one vendor and model lately. The last report of each adapter counts; reports of several
+/// adapters are merged by adding counts and sketches. It comes when a call has ended and at least every ten seconds, at
+/// most once a second for each model.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchHealthResponse {
+    /// Whose health. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// Who saw it: the adapter process, unique among those that run. Required.
+    #[prost(string, tag = "2")]
+    pub adapter_id: ::prost::alloc::string::String,
+    /// Length of the window that the counts are from.
+    #[prost(message, optional, tag = "3")]
+    pub window: ::core::option::Option<::prost_types::Duration>,
+    /// Calls in it that ended well or badly; cancelled and rate limited ones are neither.
+    #[prost(uint64, tag = "4")]
+    pub calls: u64,
+    /// Of these, calls that failed by the vendor's fault, timeouts and trickling streams among them.
+    #[prost(uint64, tag = "5")]
+    pub failures: u64,
+    /// Of these, timeouts.
+    #[prost(uint64, tag = "6")]
+    pub timeouts: u64,
+    /// Sketch of the time of whole answers per token, mergeable; its encoding is documented with the sketch.
+    #[prost(bytes = "bytes", tag = "7")]
+    pub latency_sketch: ::prost::bytes::Bytes,
+    /// Sketch of the time to first token.
+    #[prost(bytes = "bytes", tag = "8")]
+    pub time_to_first_token_sketch: ::prost::bytes::Bytes,
+    /// Calls under way now.
+    #[prost(uint32, tag = "9")]
+    pub in_flight: u32,
+    /// The vendor asked not to be called before this much time has passed.
+    #[prost(message, optional, tag = "10")]
+    pub retry_after: ::core::option::Option<::prost_types::Duration>,
+    /// CallFacts.quota_left of the last answer that told it, within a minute.
+    #[prost(double, optional, tag = "11")]
+    pub quota_left: ::core::option::Option<f64>,
+    /// For how long it has been asked without serving a single call; unset while it serves or is not asked.
+    #[prost(message, optional, tag = "12")]
+    pub unserved_for: ::core::option::Option<::prost_types::Duration>,
+    /// How long ago a call was last served; unset where none was.
+    #[prost(message, optional, tag = "13")]
+    pub served_ago: ::core::option::Option<::prost_types::Duration>,
+}
+impl ::prost::Name for WatchHealthResponse {
+    const NAME: &'static str = "WatchHealthResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.WatchHealthResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.WatchHealthResponse".into()
+    }
+}
+/// A piece of what is handed to a vendor's batch endpoint.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitVendorBatchRequest {
+    /// Whom it is for. In the first message only; required there.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// Name of the batch, by which it is found again: 1 to 64 of a-z, A-Z, 0-9, `_`, `-`, never used for another. In the
+    /// first message only; required there.
+    #[prost(string, tag = "2")]
+    pub batch_key: ::prost::alloc::string::String,
+    /// It may have been handed over already, not before this time: it is looked for at the vendor first, and found is not
+    /// handed over again. Unset where it cannot have been. In the first message only.
+    #[prost(message, optional, tag = "3")]
+    pub maybe_since_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// More items: at least one in all, and all of the same kind.
+    #[prost(message, repeated, tag = "4")]
+    pub items: ::prost::alloc::vec::Vec<VendorBatchItem>,
+}
+impl ::prost::Name for SubmitVendorBatchRequest {
+    const NAME: &'static str = "SubmitVendorBatchRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.SubmitVendorBatchRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.SubmitVendorBatchRequest".into()
+    }
+}
+/// One request of a vendor's batch.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct VendorBatchItem {
+    /// Unique in the batch: 1 to 64 of a-z, A-Z, 0-9, `_`, `-`. Required.
+    #[prost(string, tag = "1")]
+    pub item_key: ::prost::alloc::string::String,
+    /// What is asked; as for InvokeModel and InvokeEmbedding. Exactly one. Required.
+    #[prost(oneof = "vendor_batch_item::Request", tags = "2, 3")]
+    pub request: ::core::option::Option<vendor_batch_item::Request>,
+}
+/// Nested message and enum types in `VendorBatchItem`.
+pub mod vendor_batch_item {
+    /// What is asked; as for InvokeModel and InvokeEmbedding. Exactly one. Required.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Request {
+        /// An answer.
+        #[prost(message, tag = "2")]
+        Generate(super::GenerateRequest),
+        /// Vectors.
+        #[prost(message, tag = "3")]
+        Embed(super::EmbedRequest),
+    }
+}
+impl ::prost::Name for VendorBatchItem {
+    const NAME: &'static str = "VendorBatchItem";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.VendorBatchItem".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.VendorBatchItem".into()
+    }
+}
+/// A batch was handed over.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitVendorBatchResponse {
+    /// It; unset where every item was rejected.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<VendorBatch>,
+    /// What is to be known of single items. Those not named were taken as they are.
+    #[prost(message, repeated, tag = "2")]
+    pub notes: ::prost::alloc::vec::Vec<VendorBatchItemNote>,
+}
+impl ::prost::Name for SubmitVendorBatchResponse {
+    const NAME: &'static str = "SubmitVendorBatchResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.SubmitVendorBatchResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.SubmitVendorBatchResponse".into()
+    }
+}
+/// What is to be known of an item that was to be handed over.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct VendorBatchItemNote {
+    /// VendorBatchItem.item_key.
+    #[prost(string, tag = "1")]
+    pub item_key: ::prost::alloc::string::String,
+    /// Why it was not handed over; unset where it was.
+    #[prost(message, optional, tag = "2")]
+    pub rejection: ::core::option::Option<BatchItemError>,
+    /// What had to be changed.
+    #[prost(message, repeated, tag = "3")]
+    pub adjustments: ::prost::alloc::vec::Vec<Adjustment>,
+    /// Give this back when asking for the results; empty for most.
+    #[prost(string, tag = "4")]
+    pub json_tool: ::prost::alloc::string::String,
+}
+impl ::prost::Name for VendorBatchItemNote {
+    const NAME: &'static str = "VendorBatchItemNote";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.VendorBatchItemNote".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.VendorBatchItemNote".into()
+    }
+}
+/// A batch at its vendor.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct VendorBatch {
+    /// The vendor's id.
+    #[prost(string, tag = "1")]
+    pub vendor_batch_id: ::prost::alloc::string::String,
+    /// How far it is.
+    #[prost(enumeration = "vendor_batch::State", tag = "2")]
+    pub state: i32,
+    /// Its items; 0 where the vendor does not tell yet.
+    #[prost(uint64, tag = "3")]
+    pub total: u64,
+    /// Of these, answered. Some vendors tell nothing before the end.
+    #[prost(uint64, tag = "4")]
+    pub succeeded: u64,
+    /// Of these, ended without an answer.
+    #[prost(uint64, tag = "5")]
+    pub failed: u64,
+    /// When the vendor took it.
+    #[prost(message, optional, tag = "6")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When the vendor gives up on it; unset where it does not say.
+    #[prost(message, optional, tag = "7")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it ended; unset before, and where the vendor does not say.
+    #[prost(message, optional, tag = "8")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Why the vendor refused it whole, as ErrorInfo.reason; empty otherwise.
+    #[prost(string, tag = "9")]
+    pub error_reason: ::prost::alloc::string::String,
+    /// The vendor's words for that.
+    #[prost(string, tag = "10")]
+    pub error_message: ::prost::alloc::string::String,
+    /// The vendor is simulated.
+    #[prost(bool, tag = "11")]
+    pub simulated: bool,
+}
+/// Nested message and enum types in `VendorBatch`.
+pub mod vendor_batch {
+    /// How far a batch is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum State {
+        /// Not said.
+        Unspecified = 0,
+        /// The vendor works on it, or will.
+        Running = 1,
+        /// It is being stopped.
+        Cancelling = 2,
+        /// It has ended, whole or in part: results can be read.
+        Ended = 3,
+        /// The vendor refused it whole: there are no results.
+        Refused = 4,
+    }
+    impl State {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STATE_UNSPECIFIED",
+                Self::Running => "STATE_RUNNING",
+                Self::Cancelling => "STATE_CANCELLING",
+                Self::Ended => "STATE_ENDED",
+                Self::Refused => "STATE_REFUSED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
+                "STATE_RUNNING" => Some(Self::Running),
+                "STATE_CANCELLING" => Some(Self::Cancelling),
+                "STATE_ENDED" => Some(Self::Ended),
+                "STATE_REFUSED" => Some(Self::Refused),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for VendorBatch {
+    const NAME: &'static str = "VendorBatch";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.VendorBatch".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.VendorBatch".into()
+    }
+}
+/// Asks how far a batch is.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetVendorBatchRequest {
+    /// Whom it was handed to. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// VendorBatch.vendor_batch_id. Required.
+    #[prost(string, tag = "2")]
+    pub vendor_batch_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for GetVendorBatchRequest {
+    const NAME: &'static str = "GetVendorBatchRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetVendorBatchRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetVendorBatchRequest".into()
+    }
+}
+/// How far a batch is.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetVendorBatchResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<VendorBatch>,
+}
+impl ::prost::Name for GetVendorBatchResponse {
+    const NAME: &'static str = "GetVendorBatchResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetVendorBatchResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetVendorBatchResponse".into()
+    }
+}
+/// Asks to stop a batch.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CancelVendorBatchRequest {
+    /// Whom it was handed to. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// VendorBatch.vendor_batch_id. Required.
+    #[prost(string, tag = "2")]
+    pub vendor_batch_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for CancelVendorBatchRequest {
+    const NAME: &'static str = "CancelVendorBatchRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CancelVendorBatchRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CancelVendorBatchRequest".into()
+    }
+}
+/// A batch is being stopped, or had ended before.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CancelVendorBatchResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub batch: ::core::option::Option<VendorBatch>,
+}
+impl ::prost::Name for CancelVendorBatchResponse {
+    const NAME: &'static str = "CancelVendorBatchResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.CancelVendorBatchResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.CancelVendorBatchResponse".into()
+    }
+}
+/// Asks for results.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StreamVendorBatchResultsRequest {
+    /// Whom it was handed to. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// VendorBatch.vendor_batch_id. Required.
+    #[prost(string, tag = "2")]
+    pub vendor_batch_id: ::prost::alloc::string::String,
+    /// VendorBatchItemNote.json_tool of items that had one, by item_key.
+    #[prost(map = "string, string", tag = "3")]
+    pub json_tools:
+        ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+}
+impl ::prost::Name for StreamVendorBatchResultsRequest {
+    const NAME: &'static str = "StreamVendorBatchResultsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamVendorBatchResultsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamVendorBatchResultsRequest".into()
+    }
+}
+/// What came of one item.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StreamVendorBatchResultsResponse {
+    /// VendorBatchItem.item_key.
+    #[prost(string, tag = "1")]
+    pub item_key: ::prost::alloc::string::String,
+    /// What came of it.
+    #[prost(oneof = "stream_vendor_batch_results_response::Outcome", tags = "2, 3, 4")]
+    pub outcome: ::core::option::Option<stream_vendor_batch_results_response::Outcome>,
+}
+/// Nested message and enum types in `StreamVendorBatchResultsResponse`.
+pub mod stream_vendor_batch_results_response {
+    /// What came of it.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// An answer. Its cost is at the batch price; its facts have no latency.
+        #[prost(message, tag = "2")]
+        Generate(super::InvokeModelResponse),
+        /// Vectors.
+        #[prost(message, tag = "3")]
+        Embed(super::InvokeEmbeddingResponse),
+        /// Neither. Never billed.
+        #[prost(message, tag = "4")]
+        Error(super::BatchItemError),
+    }
+}
+impl ::prost::Name for StreamVendorBatchResultsResponse {
+    const NAME: &'static str = "StreamVendorBatchResultsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StreamVendorBatchResultsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StreamVendorBatchResultsResponse".into()
+    }
+}
+/// Generated client implementations.
+pub mod provider_service_client {
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
+    use tonic::codegen::http::Uri;
+    use tonic::codegen::*;
+    /// One vendor call at a time: what the router asks of an adapter. No retries and no failover happen here.
+    #[derive(Debug, Clone)]
+    pub struct ProviderServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl ProviderServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> ProviderServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> ProviderServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                    http::Request<tonic::body::Body>,
+                    Response = http::Response<
+                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                    >,
+                >,
+            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
+                Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ProviderServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Calls a model for a whole answer.
+        pub async fn invoke_model(
+            &mut self,
+            request: impl tonic::IntoRequest<super::InvokeModelRequest>,
+        ) -> std::result::Result<tonic::Response<super::InvokeModelResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/InvokeModel");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeModel"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Calls a model for a streamed answer. Dropping the stream stops the vendor call; what it used is still recorded.
+        pub async fn stream_invoke_model(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StreamInvokeModelRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::StreamInvokeModelResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path =
+                http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/StreamInvokeModel");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "StreamInvokeModel"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Calls an embedding model.
+        pub async fn invoke_embedding(
+            &mut self,
+            request: impl tonic::IntoRequest<super::InvokeEmbeddingRequest>,
+        ) -> std::result::Result<tonic::Response<super::InvokeEmbeddingResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/InvokeEmbedding");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "InvokeEmbedding"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Counts a prompt's tokens by the vendor's own endpoint, or estimates them.
+        pub async fn count_tokens(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CountTokensRequest>,
+        ) -> std::result::Result<tonic::Response<super::CountTokensResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/CountTokens");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "CountTokens"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Health of every vendor and model as measured from real calls, now and on change.
+        pub async fn watch_health(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchHealthRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchHealthResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/WatchHealth");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "WatchHealth"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Hands requests to the vendor's batch endpoint. Send whom they are for in the first message and items in any number
+        /// of messages. Items that cannot be said to the vendor come back as rejections; all others are handed over together,
+        /// or none is. UNIMPLEMENTED where the vendor has no such endpoint: call it as usual.
+        pub async fn submit_vendor_batch(
+            &mut self,
+            request: impl tonic::IntoStreamingRequest<Message = super::SubmitVendorBatchRequest>,
+        ) -> std::result::Result<tonic::Response<super::SubmitVendorBatchResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path =
+                http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/SubmitVendorBatch");
+            let mut req = request.into_streaming_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "SubmitVendorBatch"));
+            self.inner.client_streaming(req, path, codec).await
+        }
+        /// How far a batch is at its vendor.
+        pub async fn get_vendor_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetVendorBatchRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetVendorBatchResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/GetVendorBatch");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "GetVendorBatch"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Asks the vendor to stop a batch. What it finishes all the same is kept and billed.
+        pub async fn cancel_vendor_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CancelVendorBatchRequest>,
+        ) -> std::result::Result<tonic::Response<super::CancelVendorBatchResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path =
+                http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/CancelVendorBatch");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.ProviderService", "CancelVendorBatch"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What came of the items of a batch that has ended, in any order. Items that the vendor says nothing of do not come.
+        pub async fn stream_vendor_batch_results(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StreamVendorBatchResultsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::StreamVendorBatchResultsResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/signalbox.v1.ProviderService/StreamVendorBatchResults",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.ProviderService", "StreamVendorBatchResults"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod provider_service_server {
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with ProviderServiceServer.
+    #[async_trait]
+    pub trait ProviderService: std::marker::Send + std::marker::Sync + 'static {
+        /// Calls a model for a whole answer.
+        async fn invoke_model(
+            &self,
+            request: tonic::Request<super::InvokeModelRequest>,
+        ) -> std::result::Result<tonic::Response<super::InvokeModelResponse>, tonic::Status>;
+        /// Server streaming response type for the StreamInvokeModel method.
+        type StreamInvokeModelStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::StreamInvokeModelResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// Calls a model for a streamed answer. Dropping the stream stops the vendor call; what it used is still recorded.
+        async fn stream_invoke_model(
+            &self,
+            request: tonic::Request<super::StreamInvokeModelRequest>,
+        ) -> std::result::Result<tonic::Response<Self::StreamInvokeModelStream>, tonic::Status>;
+        /// Calls an embedding model.
+        async fn invoke_embedding(
+            &self,
+            request: tonic::Request<super::InvokeEmbeddingRequest>,
+        ) -> std::result::Result<tonic::Response<super::InvokeEmbeddingResponse>, tonic::Status>;
+        /// Counts a prompt's tokens by the vendor's own endpoint, or estimates them.
+        async fn count_tokens(
+            &self,
+            request: tonic::Request<super::CountTokensRequest>,
+        ) -> std::result::Result<tonic::Response<super::CountTokensResponse>, tonic::Status>;
+        /// Server streaming response type for the WatchHealth method.
+        type WatchHealthStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchHealthResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// Health of every vendor and model as measured from real calls, now and on change.
+        async fn watch_health(
+            &self,
+            request: tonic::Request<super::WatchHealthRequest>,
+        ) -> std::result::Result<tonic::Response<Self::WatchHealthStream>, tonic::Status>;
+        /// Hands requests to the vendor's batch endpoint. Send whom they are for in the first message and items in any number
+        /// of messages. Items that cannot be said to the vendor come back as rejections; all others are handed over together,
+        /// or none is. UNIMPLEMENTED where the vendor has no such endpoint: call it as usual.
+        async fn submit_vendor_batch(
+            &self,
+            request: tonic::Request<tonic::Streaming<super::SubmitVendorBatchRequest>>,
+        ) -> std::result::Result<tonic::Response<super::SubmitVendorBatchResponse>, tonic::Status>;
+        /// How far a batch is at its vendor.
+        async fn get_vendor_batch(
+            &self,
+            request: tonic::Request<super::GetVendorBatchRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetVendorBatchResponse>, tonic::Status>;
+        /// Asks the vendor to stop a batch. What it finishes all the same is kept and billed.
+        async fn cancel_vendor_batch(
+            &self,
+            request: tonic::Request<super::CancelVendorBatchRequest>,
+        ) -> std::result::Result<tonic::Response<super::CancelVendorBatchResponse>, tonic::Status>;
+        /// Server streaming response type for the StreamVendorBatchResults method.
+        type StreamVendorBatchResultsStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::StreamVendorBatchResultsResponse, tonic::Status>,
+            > + std::marker::Send
+            + 'static;
+        /// What came of the items of a batch that has ended, in any order. Items that the vendor says nothing of do not come.
+        async fn stream_vendor_batch_results(
+            &self,
+            request: tonic::Request<super::StreamVendorBatchResultsRequest>,
+        ) -> std::result::Result<tonic::Response<Self::StreamVendorBatchResultsStream>, tonic::Status>;
+    }
+    /// One vendor call at a time: what the router asks of an adapter. No retries and no failover happen here.
+    #[derive(Debug)]
+    pub struct ProviderServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> ProviderServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for ProviderServiceServer<T>
+    where
+        T: ProviderService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/signalbox.v1.ProviderService/InvokeModel" => {
+                    #[allow(non_camel_case_types)]
+                    struct InvokeModelSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService> tonic::server::UnaryService<super::InvokeModelRequest> for InvokeModelSvc<T> {
+                        type Response = super::InvokeModelResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::InvokeModelRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ProviderService>::invoke_model(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = InvokeModelSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/StreamInvokeModel" => {
+                    #[allow(non_camel_case_types)]
+                    struct StreamInvokeModelSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService>
+                        tonic::server::ServerStreamingService<super::StreamInvokeModelRequest>
+                        for StreamInvokeModelSvc<T>
+                    {
+                        type Response = super::StreamInvokeModelResponse;
+                        type ResponseStream = T::StreamInvokeModelStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StreamInvokeModelRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::stream_invoke_model(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StreamInvokeModelSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/InvokeEmbedding" => {
+                    #[allow(non_camel_case_types)]
+                    struct InvokeEmbeddingSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService> tonic::server::UnaryService<super::InvokeEmbeddingRequest>
+                        for InvokeEmbeddingSvc<T>
+                    {
+                        type Response = super::InvokeEmbeddingResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::InvokeEmbeddingRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::invoke_embedding(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = InvokeEmbeddingSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/CountTokens" => {
+                    #[allow(non_camel_case_types)]
+                    struct CountTokensSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService> tonic::server::UnaryService<super::CountTokensRequest> for CountTokensSvc<T> {
+                        type Response = super::CountTokensResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CountTokensRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ProviderService>::count_tokens(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CountTokensSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/WatchHealth" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchHealthSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService> tonic::server::ServerStreamingService<super::WatchHealthRequest>
+                        for WatchHealthSvc<T>
+                    {
+                        type Response = super::WatchHealthResponse;
+                        type ResponseStream = T::WatchHealthStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchHealthRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as ProviderService>::watch_health(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchHealthSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/SubmitVendorBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct SubmitVendorBatchSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService>
+                        tonic::server::ClientStreamingService<super::SubmitVendorBatchRequest>
+                        for SubmitVendorBatchSvc<T>
+                    {
+                        type Response = super::SubmitVendorBatchResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<tonic::Streaming<super::SubmitVendorBatchRequest>>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::submit_vendor_batch(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SubmitVendorBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.client_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/GetVendorBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetVendorBatchSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService> tonic::server::UnaryService<super::GetVendorBatchRequest> for GetVendorBatchSvc<T> {
+                        type Response = super::GetVendorBatchResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetVendorBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::get_vendor_batch(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetVendorBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/CancelVendorBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct CancelVendorBatchSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService> tonic::server::UnaryService<super::CancelVendorBatchRequest>
+                        for CancelVendorBatchSvc<T>
+                    {
+                        type Response = super::CancelVendorBatchResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CancelVendorBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::cancel_vendor_batch(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CancelVendorBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.ProviderService/StreamVendorBatchResults" => {
+                    #[allow(non_camel_case_types)]
+                    struct StreamVendorBatchResultsSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService>
+                        tonic::server::ServerStreamingService<super::StreamVendorBatchResultsRequest>
+                        for StreamVendorBatchResultsSvc<T>
+                    {
+                        type Response = super::StreamVendorBatchResultsResponse;
+                        type ResponseStream = T::StreamVendorBatchResultsStream;
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StreamVendorBatchResultsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::stream_vendor_batch_results(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StreamVendorBatchResultsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => Box::pin(async move {
+                    let mut response = http::Response::new(tonic::body::Body::default());
+                    let headers = response.headers_mut();
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
+                    Ok(response)
+                }),
+            }
+        }
+    }
+    impl<T> Clone for ProviderServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "signalbox.v1.ProviderService";
+    impl<T> tonic::server::NamedService for ProviderServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Asks for the configuration's state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetConfigStatusRequest {}
+impl ::prost::Name for GetConfigStatusRequest {
+    const NAME: &'static str = "GetConfigStatusRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetConfigStatusRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetConfigStatusRequest".into()
+    }
+}
+/// The configuration's state.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetConfigStatusResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub status: ::core::option::Option<ConfigStatus>,
+}
+impl ::prost::Name for GetConfigStatusResponse {
+    const NAME: &'static str = "GetConfigStatusResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.GetConfigStatusResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.GetConfigStatusResponse".into()
+    }
+}
+/// The configuration in force.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ConfigStatus {
+    /// File it was read from; empty for the built-in defaults.
+    #[prost(string, tag = "1")]
+    pub source: ::prost::alloc::string::String,
+    /// Version of the content: the same content has the same version on every replica.
+    #[prost(string, tag = "2")]
+    pub catalog_version: ::prost::alloc::string::String,
+    /// When the content in force was loaded.
+    #[prost(message, optional, tag = "3")]
+    pub loaded_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When a reload was last tried.
+    #[prost(message, optional, tag = "4")]
+    pub last_attempt_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Problems of the last try, one a line with file, line and field; empty when it was good.
+    #[prost(string, tag = "5")]
+    pub last_error: ::prost::alloc::string::String,
+    /// Reloads that took effect.
+    #[prost(uint64, tag = "6")]
+    pub reloads: u64,
+    /// Reloads that were refused.
+    #[prost(uint64, tag = "7")]
+    pub failures: u64,
+    /// Things that work and deserve a look.
+    #[prost(string, repeated, tag = "8")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Roles served by this process.
+    #[prost(string, repeated, tag = "9")]
+    pub roles: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Version of the program.
+    #[prost(string, tag = "10")]
+    pub program_version: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ConfigStatus {
+    const NAME: &'static str = "ConfigStatus";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ConfigStatus".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ConfigStatus".into()
+    }
+}
+/// Asks for a reload.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReloadConfigRequest {}
+impl ::prost::Name for ReloadConfigRequest {
+    const NAME: &'static str = "ReloadConfigRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReloadConfigRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReloadConfigRequest".into()
+    }
+}
+/// The outcome of a reload.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReloadConfigResponse {
+    /// The configuration in force after it.
+    #[prost(message, optional, tag = "1")]
+    pub status: ::core::option::Option<ConfigStatus>,
+}
+impl ::prost::Name for ReloadConfigResponse {
+    const NAME: &'static str = "ReloadConfigResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ReloadConfigResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ReloadConfigResponse".into()
+    }
+}
+/// Asks for the vendors.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListVendorsRequest {
+    /// Most to return; 0 for 100.
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListVendorsRequest {
+    const NAME: &'static str = "ListVendorsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListVendorsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListVendorsRequest".into()
+    }
+}
+/// Vendors.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListVendorsResponse {
+    /// Ordered by name.
+    #[prost(message, repeated, tag = "1")]
+    pub vendors: ::prost::alloc::vec::Vec<Vendor>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListVendorsResponse {
+    const NAME: &'static str = "ListVendorsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListVendorsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListVendorsResponse".into()
+    }
+}
+/// A vendor entry of the catalogue.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Vendor {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Wire format, as in `openai-compatible`.
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    /// Where it is.
+    #[prost(string, tag = "3")]
+    pub base_url: ::prost::alloc::string::String,
+    /// Whether a key is set. The key itself is never shown.
+    #[prost(bool, tag = "4")]
+    pub has_key: bool,
+    /// Whether it is simulated.
+    #[prost(bool, tag = "5")]
+    pub simulated: bool,
+    /// Calls under way at most.
+    #[prost(uint32, tag = "6")]
+    pub max_concurrency: u32,
+    /// Models of the catalogue at this vendor.
+    #[prost(uint32, tag = "7")]
+    pub models: u32,
+}
+impl ::prost::Name for Vendor {
+    const NAME: &'static str = "Vendor";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Vendor".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Vendor".into()
+    }
+}
+/// Asks for a drill.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StartDrillRequest {
+    /// What to do. `name`, `state` and `verdict` are ignored.
+    #[prost(message, optional, tag = "1")]
+    pub drill: ::core::option::Option<Drill>,
+}
+impl ::prost::Name for StartDrillRequest {
+    const NAME: &'static str = "StartDrillRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StartDrillRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StartDrillRequest".into()
+    }
+}
+/// A drill that has started.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StartDrillResponse {
+    /// It.
+    #[prost(message, optional, tag = "1")]
+    pub drill: ::core::option::Option<Drill>,
+}
+impl ::prost::Name for StartDrillResponse {
+    const NAME: &'static str = "StartDrillResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StartDrillResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StartDrillResponse".into()
+    }
+}
+/// Ends a drill.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StopDrillRequest {
+    /// Drill.name. Required.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+impl ::prost::Name for StopDrillRequest {
+    const NAME: &'static str = "StopDrillRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StopDrillRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StopDrillRequest".into()
+    }
+}
+/// A drill that has ended.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StopDrillResponse {
+    /// It, with its verdict.
+    #[prost(message, optional, tag = "1")]
+    pub drill: ::core::option::Option<Drill>,
+}
+impl ::prost::Name for StopDrillResponse {
+    const NAME: &'static str = "StopDrillResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.StopDrillResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.StopDrillResponse".into()
+    }
+}
+/// Asks for drills.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListDrillsRequest {
+    /// Most to return; 0 for 100.
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
+    /// `next_page_token` of the page before.
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListDrillsRequest {
+    const NAME: &'static str = "ListDrillsRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListDrillsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListDrillsRequest".into()
+    }
+}
+/// Drills.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListDrillsResponse {
+    /// Newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub drills: ::prost::alloc::vec::Vec<Drill>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ListDrillsResponse {
+    const NAME: &'static str = "ListDrillsResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.ListDrillsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.ListDrillsResponse".into()
+    }
+}
+/// Faults injected on purpose, for a while, into calls that this router process makes. It ends by itself.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Drill {
+    /// Its name, made up at the start.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Whose calls are hit. An empty model means every model of the vendor.
+    #[prost(message, optional, tag = "2")]
+    pub target: ::core::option::Option<Target>,
+    /// Only calls of this tenant; empty for all.
+    #[prost(string, tag = "3")]
+    pub tenant_id: ::prost::alloc::string::String,
+    /// What happens to them. Required.
+    #[prost(message, optional, tag = "4")]
+    pub fault: ::core::option::Option<Fault>,
+    /// Share of the calls hit, above 0 to 1.
+    #[prost(double, tag = "5")]
+    pub share: f64,
+    /// How long it lasts; required, at most one hour.
+    #[prost(message, optional, tag = "6")]
+    pub duration: ::core::option::Option<::prost_types::Duration>,
+    /// How far it is.
+    #[prost(enumeration = "drill::State", tag = "7")]
+    pub state: i32,
+    /// What came of it, so far.
+    #[prost(message, optional, tag = "8")]
+    pub verdict: ::core::option::Option<drill::Verdict>,
+    /// When it started.
+    #[prost(message, optional, tag = "9")]
+    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Ends after this many calls were hit; 0 for no such limit.
+    #[prost(uint64, tag = "10")]
+    pub max_calls: u64,
+}
+/// Nested message and enum types in `Drill`.
+pub mod drill {
+    /// What came of a drill, so far.
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct Verdict {
+        /// Calls hit.
+        #[prost(uint64, tag = "1")]
+        pub calls_hit: u64,
+        /// Requests whose clients saw an error because of it.
+        #[prost(uint64, tag = "2")]
+        pub client_errors: u64,
+        /// Added latency at the 99th percentile: that of the requests hit and answered, less that of the calls that served
+        /// without being hit meanwhile (of the tenant's other requests, and of the fallbacks).
+        #[prost(message, optional, tag = "3")]
+        pub added_p99: ::core::option::Option<::prost_types::Duration>,
+        /// Who answered the requests hit in the end: requests by `vendor/model`.
+        #[prost(map = "string, uint64", tag = "4")]
+        pub served_by: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+        /// Whether users would not have noticed: at least one call was hit, no client saw an error, and `added_p99` is at most
+        /// `allowed_p99`.
+        #[prost(bool, tag = "5")]
+        pub passed: bool,
+        /// Requests of which at least one call was hit.
+        #[prost(uint64, tag = "6")]
+        pub requests_hit: u64,
+        /// Why it passed or not, in a sentence.
+        #[prost(string, tag = "7")]
+        pub summary: ::prost::alloc::string::String,
+        /// Requests hit whose end is still to come. The verdict is final once the drill has ended and this is 0.
+        #[prost(uint64, tag = "8")]
+        pub requests_open: u64,
+        /// Requests hit whose clients went away before the end.
+        #[prost(uint64, tag = "9")]
+        pub clients_gone: u64,
+        /// What a failover may add: the vendor's first-byte timeout and the quick retries' delays, 5 % for the error of the
+        /// measured quantiles, and 250 ms.
+        #[prost(message, optional, tag = "10")]
+        pub allowed_p99: ::core::option::Option<::prost_types::Duration>,
+    }
+    impl ::prost::Name for Verdict {
+        const NAME: &'static str = "Verdict";
+        const PACKAGE: &'static str = "signalbox.v1";
+        fn full_name() -> ::prost::alloc::string::String {
+            "signalbox.v1.Drill.Verdict".into()
+        }
+        fn type_url() -> ::prost::alloc::string::String {
+            "/signalbox.v1.Drill.Verdict".into()
+        }
+    }
+    /// How far a drill is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum State {
+        /// Not said.
+        Unspecified = 0,
+        /// Faults are injected now.
+        Running = 1,
+        /// It has ended.
+        Ended = 2,
+    }
+    impl State {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STATE_UNSPECIFIED",
+                Self::Running => "STATE_RUNNING",
+                Self::Ended => "STATE_ENDED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
+                "STATE_RUNNING" => Some(Self::Running),
+                "STATE_ENDED" => Some(Self::Ended),
+                _ => None,
+            }
+        }
+    }
+}
+impl ::prost::Name for Drill {
+    const NAME: &'static str = "Drill";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.Drill".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.Drill".into()
+    }
+}
+/// Generated client implementations.
+pub mod admin_service_client {
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
+    use tonic::codegen::http::Uri;
+    use tonic::codegen::*;
+    /// For operators: what a process runs with, and how to change it while it runs. It needs an admin key.
+    #[derive(Debug, Clone)]
+    pub struct AdminServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl AdminServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> AdminServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> AdminServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                    http::Request<tonic::body::Body>,
+                    Response = http::Response<
+                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                    >,
+                >,
+            <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
+                Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            AdminServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// The configuration in force, and how the last reload went.
+        pub async fn get_config_status(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetConfigStatusRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetConfigStatusResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/GetConfigStatus");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "GetConfigStatus"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Reads the configuration file again now. A bad file changes nothing and its problems are returned.
+        pub async fn reload_config(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReloadConfigRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReloadConfigResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ReloadConfig");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ReloadConfig"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The vendors this process knows: where they are and whether they are simulated.
+        pub async fn list_vendors(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListVendorsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListVendorsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ListVendors");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ListVendors"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Starts injecting faults, within limits, to see whether users would notice. Off unless enabled.
+        pub async fn start_drill(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StartDrillRequest>,
+        ) -> std::result::Result<tonic::Response<super::StartDrillResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/StartDrill");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "StartDrill"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Ends a drill early.
+        pub async fn stop_drill(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StopDrillRequest>,
+        ) -> std::result::Result<tonic::Response<super::StopDrillResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/StopDrill");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "StopDrill"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Drills that run or ran, with their verdicts.
+        pub async fn list_drills(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListDrillsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListDrillsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.AdminService/ListDrills");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.AdminService", "ListDrills"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod admin_service_server {
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with AdminServiceServer.
+    #[async_trait]
+    pub trait AdminService: std::marker::Send + std::marker::Sync + 'static {
+        /// The configuration in force, and how the last reload went.
+        async fn get_config_status(
+            &self,
+            request: tonic::Request<super::GetConfigStatusRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetConfigStatusResponse>, tonic::Status>;
+        /// Reads the configuration file again now. A bad file changes nothing and its problems are returned.
+        async fn reload_config(
+            &self,
+            request: tonic::Request<super::ReloadConfigRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReloadConfigResponse>, tonic::Status>;
+        /// The vendors this process knows: where they are and whether they are simulated.
+        async fn list_vendors(
+            &self,
+            request: tonic::Request<super::ListVendorsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListVendorsResponse>, tonic::Status>;
+        /// Starts injecting faults, within limits, to see whether users would notice. Off unless enabled.
+        async fn start_drill(
+            &self,
+            request: tonic::Request<super::StartDrillRequest>,
+        ) -> std::result::Result<tonic::Response<super::StartDrillResponse>, tonic::Status>;
+        /// Ends a drill early.
+        async fn stop_drill(
+            &self,
+            request: tonic::Request<super::StopDrillRequest>,
+        ) -> std::result::Result<tonic::Response<super::StopDrillResponse>, tonic::Status>;
+        /// Drills that run or ran, with their verdicts.
+        async fn list_drills(
+            &self,
+            request: tonic::Request<super::ListDrillsRequest>,
+        ) -> std::result::Result<tonic::Response<super::ListDrillsResponse>, tonic::Status>;
+    }
+    /// For operators: what a process runs with, and how to change it while it runs. It needs an admin key.
+    #[derive(Debug)]
+    pub struct AdminServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> AdminServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for AdminServiceServer<T>
+    where
+        T: AdminService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/signalbox.v1.AdminService/GetConfigStatus" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetConfigStatusSvc<T: AdminService>(pub Arc<T>);
+                    impl<T: AdminService> tonic::server::UnaryService<super::GetConfigStatusRequest> for GetConfigStatusSvc<T> {
+                        type Response = super::GetConfigStatusResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetConfigStatusRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as AdminService>::get_config_status(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetConfigStatusSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.AdminService/ReloadConfig" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReloadConfigSvc<T: AdminService>(pub Arc<T>);
+                    impl<T: AdminService> tonic::server::UnaryService<super::ReloadConfigRequest> for ReloadConfigSvc<T> {
+                        type Response = super::ReloadConfigResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReloadConfigRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut =
+                                async move { <T as AdminService>::reload_config(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReloadConfigSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.AdminService/ListVendors" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListVendorsSvc<T: AdminService>(pub Arc<T>);
+                    impl<T: AdminService> tonic::server::UnaryService<super::ListVendorsRequest> for ListVendorsSvc<T> {
+                        type Response = super::ListVendorsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListVendorsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as AdminService>::list_vendors(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListVendorsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.AdminService/StartDrill" => {
+                    #[allow(non_camel_case_types)]
+                    struct StartDrillSvc<T: AdminService>(pub Arc<T>);
+                    impl<T: AdminService> tonic::server::UnaryService<super::StartDrillRequest> for StartDrillSvc<T> {
+                        type Response = super::StartDrillResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StartDrillRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as AdminService>::start_drill(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StartDrillSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.AdminService/StopDrill" => {
+                    #[allow(non_camel_case_types)]
+                    struct StopDrillSvc<T: AdminService>(pub Arc<T>);
+                    impl<T: AdminService> tonic::server::UnaryService<super::StopDrillRequest> for StopDrillSvc<T> {
+                        type Response = super::StopDrillResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::StopDrillRequest>) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as AdminService>::stop_drill(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StopDrillSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.AdminService/ListDrills" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListDrillsSvc<T: AdminService>(pub Arc<T>);
+                    impl<T: AdminService> tonic::server::UnaryService<super::ListDrillsRequest> for ListDrillsSvc<T> {
+                        type Response = super::ListDrillsResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListDrillsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move { <T as AdminService>::list_drills(&inner, request).await };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListDrillsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => Box::pin(async move {
+                    let mut response = http::Response::new(tonic::body::Body::default());
+                    let headers = response.headers_mut();
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
+                    Ok(response)
+                }),
+            }
+        }
+    }
+    impl<T> Clone for AdminServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "signalbox.v1.AdminService";
+    impl<T> tonic::server::NamedService for AdminServiceServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

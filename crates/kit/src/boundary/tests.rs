@@ -33,6 +33,7 @@ type Events = Pin<Box<dyn Stream<Item = Result<v1::StreamInvokeModelResponse, St
 impl ProviderService for Peer {
     type StreamInvokeModelStream = Events;
     type WatchHealthStream = stream::Empty<Result<v1::WatchHealthResponse, Status>>;
+    type StreamVendorBatchResultsStream = stream::Empty<Result<v1::StreamVendorBatchResultsResponse, Status>>;
 
     async fn invoke_model(
         &self,
@@ -87,6 +88,34 @@ impl ProviderService for Peer {
         &self,
         _: GrpcRequest<v1::WatchHealthRequest>,
     ) -> Result<GrpcResponse<Self::WatchHealthStream>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn submit_vendor_batch(
+        &self,
+        _: GrpcRequest<tonic::Streaming<v1::SubmitVendorBatchRequest>>,
+    ) -> Result<GrpcResponse<v1::SubmitVendorBatchResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn get_vendor_batch(
+        &self,
+        _: GrpcRequest<v1::GetVendorBatchRequest>,
+    ) -> Result<GrpcResponse<v1::GetVendorBatchResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn cancel_vendor_batch(
+        &self,
+        _: GrpcRequest<v1::CancelVendorBatchRequest>,
+    ) -> Result<GrpcResponse<v1::CancelVendorBatchResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn stream_vendor_batch_results(
+        &self,
+        _: GrpcRequest<v1::StreamVendorBatchResultsRequest>,
+    ) -> Result<GrpcResponse<Self::StreamVendorBatchResultsStream>, Status> {
         Err(Status::unimplemented(""))
     }
 }

@@ -58,6 +58,8 @@ impl Adapter {
 impl ProviderService for Adapter {
     type StreamInvokeModelStream = MeteredStream;
     type WatchHealthStream = BoxStream<'static, Result<v1::WatchHealthResponse, Status>>;
+    type StreamVendorBatchResultsStream =
+        BoxStream<'static, Result<v1::StreamVendorBatchResultsResponse, Status>>;
 
     async fn invoke_model(
         &self,
@@ -161,6 +163,34 @@ impl ProviderService for Adapter {
     ) -> Result<Response<Self::WatchHealthStream>, Status> {
         require(&request, Identity::is_of_deployment)?;
         Ok(Response::new(self.dependencies.health.watch().map(Ok).boxed()))
+    }
+
+    async fn submit_vendor_batch(
+        &self,
+        _: Request<tonic::Streaming<v1::SubmitVendorBatchRequest>>,
+    ) -> Result<Response<v1::SubmitVendorBatchResponse>, Status> {
+        Err(Status::unimplemented("SubmitVendorBatch"))
+    }
+
+    async fn get_vendor_batch(
+        &self,
+        _: Request<v1::GetVendorBatchRequest>,
+    ) -> Result<Response<v1::GetVendorBatchResponse>, Status> {
+        Err(Status::unimplemented("GetVendorBatch"))
+    }
+
+    async fn cancel_vendor_batch(
+        &self,
+        _: Request<v1::CancelVendorBatchRequest>,
+    ) -> Result<Response<v1::CancelVendorBatchResponse>, Status> {
+        Err(Status::unimplemented("CancelVendorBatch"))
+    }
+
+    async fn stream_vendor_batch_results(
+        &self,
+        _: Request<v1::StreamVendorBatchResultsRequest>,
+    ) -> Result<Response<Self::StreamVendorBatchResultsStream>, Status> {
+        Err(Status::unimplemented("StreamVendorBatchResults"))
     }
 }
 

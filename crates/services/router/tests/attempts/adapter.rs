@@ -160,6 +160,7 @@ type Events = Pin<Box<dyn Stream<Item = Result<v1::StreamInvokeModelResponse, St
 impl ProviderService for Adapter {
     type StreamInvokeModelStream = Events;
     type WatchHealthStream = stream::Empty<Result<v1::WatchHealthResponse, Status>>;
+    type StreamVendorBatchResultsStream = stream::Empty<Result<v1::StreamVendorBatchResultsResponse, Status>>;
 
     async fn invoke_model(
         &self,
@@ -245,5 +246,33 @@ impl ProviderService for Adapter {
         _: Request<v1::WatchHealthRequest>,
     ) -> Result<Response<Self::WatchHealthStream>, Status> {
         Err(unimplemented("ProviderService.WatchHealth"))
+    }
+
+    async fn submit_vendor_batch(
+        &self,
+        _: Request<tonic::Streaming<v1::SubmitVendorBatchRequest>>,
+    ) -> Result<Response<v1::SubmitVendorBatchResponse>, Status> {
+        Err(unimplemented("ProviderService.SubmitVendorBatch"))
+    }
+
+    async fn get_vendor_batch(
+        &self,
+        _: Request<v1::GetVendorBatchRequest>,
+    ) -> Result<Response<v1::GetVendorBatchResponse>, Status> {
+        Err(unimplemented("ProviderService.GetVendorBatch"))
+    }
+
+    async fn cancel_vendor_batch(
+        &self,
+        _: Request<v1::CancelVendorBatchRequest>,
+    ) -> Result<Response<v1::CancelVendorBatchResponse>, Status> {
+        Err(unimplemented("ProviderService.CancelVendorBatch"))
+    }
+
+    async fn stream_vendor_batch_results(
+        &self,
+        _: Request<v1::StreamVendorBatchResultsRequest>,
+    ) -> Result<Response<Self::StreamVendorBatchResultsStream>, Status> {
+        Err(unimplemented("ProviderService.StreamVendorBatchResults"))
     }
 }
