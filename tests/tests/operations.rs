@@ -229,7 +229,7 @@ async fn logs_in_json_say_who_failed_and_no_field_twice() {
     assert!(failed["model"].is_string(), "{failed}");
     let log = world.signalbox.log();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.iter().any(|line| line["roles"] == "router,adapter,ingest,budget,cache"), "{log}");
+    assert!(lines.iter().any(|line| line["roles"] == "router,adapter,ingest,budget,cache,batch"), "{log}");
     assert!(!log.contains('\u{1b}'), "no colours in a pipe: {log}");
 }
 

@@ -10,7 +10,7 @@ use tonic::Code;
 
 /// So long a stream is waited for that begins with nothing.
 const SILENCE: Duration = Duration::from_millis(200);
-const ROLES: [&str; 5] = ["router", "adapter", "ingest", "budget", "cache"];
+const ROLES: [&str; 6] = ["router", "adapter", "ingest", "budget", "cache", "batch"];
 /// What those ask a budget service who admit requests or learn who calls.
 const ADMISSION: [&str; 8] = [
     "ResolveApiKey",
@@ -26,10 +26,15 @@ const ADMISSION: [&str; 8] = [
 /// The roles that the design lets call a method.
 fn callers(service: &str, method: &str) -> &'static [&'static str] {
     match (service, method) {
-        ("ProviderService", "InvokeModel" | "InvokeEmbedding") => &["router", "cache"],
+        ("ProviderService", "InvokeModel" | "InvokeEmbedding") => &["router", "cache", "batch"],
+        (
+            "ProviderService",
+            "SubmitVendorBatch" | "GetVendorBatch" | "CancelVendorBatch" | "StreamVendorBatchResults",
+        )
+        | ("RouterService", "ExplainRoute") => &["batch"],
         ("ProviderService", _) | ("AdminService", "ListVendors") => &["router"],
         ("CacheService", "Lookup" | "Store" | "RenewFlight" | "ReleaseFlight" | "ReportHit") => &["router"],
-        ("BudgetService", method) if ADMISSION.contains(&method) => &["router", "adapter", "ingest", "cache"],
+        ("BudgetService", method) if ADMISSION.contains(&method) => &["router", "adapter", "ingest", "cache", "batch"],
         ("UsageService", "ListRequests") => &["budget"],
         _ => &[],
     }
@@ -37,8 +42,12 @@ fn callers(service: &str, method: &str) -> &'static [&'static str] {
 
 /// Whether no key opens it, however mighty, where roles show certificates.
 fn is_for_roles_alone(service: &str, method: &str) -> bool {
-    let shared =
-        [("AdminService", "ListVendors"), ("CacheService", "ReportHit"), ("UsageService", "ListRequests")];
+    let shared = [
+        ("AdminService", "ListVendors"),
+        ("CacheService", "ReportHit"),
+        ("RouterService", "ExplainRoute"),
+        ("UsageService", "ListRequests"),
+    ];
     !callers(service, method).is_empty() && !shared.contains(&(service, method))
 }
 
@@ -64,7 +73,7 @@ impl Pair {
         };
         let adapter = serve("adapter", json!({}), certificates.issue("adapter")).await;
         let peers = json!({"peers": {"adapter": [adapter.peer()]}});
-        let roles = "router,ingest,budget,cache";
+        let roles = "router,ingest,budget,cache,batch";
         let others = serve(roles, peers, certificates.issue(roles)).await;
         Self { adapter, others, certificates, _folder: folder }
     }

@@ -3,7 +3,7 @@
 //! With `mtls` the internal listener holds whoever calls to them, by the roles in the certificate; and the public one
 //! serves nothing that is for roles alone, whatever key comes with it.
 
-use crate::roles::Role::{self, Adapter, Budget, Cache, Ingest, Router};
+use crate::roles::Role::{self, Adapter, Batch, Budget, Cache, Ingest, Router};
 use signalbox_kit::tls::PeerRoles;
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -38,22 +38,20 @@ struct Arrow {
 }
 
 /// All who admit requests or ask who calls.
-const ADMIT: Callers = Callers::Roles(&[Router, Adapter, Ingest, Cache]);
+const ADMIT: Callers = Callers::Roles(&[Router, Adapter, Ingest, Cache, Batch]);
 
 /// Every method of the contract.
 const ARROWS: &[Arrow] = &[
     Arrow {
         service: "signalbox.v1.RouterService",
-        methods: &[
-            "Generate",
-            "StreamGenerate",
-            "EstimateCost",
-            "ExplainRoute",
-            "Embed",
-            "ListModels",
-            "GetModel",
-        ],
+        methods: &["Generate", "StreamGenerate", "EstimateCost", "Embed", "ListModels", "GetModel"],
         callers: Callers::Clients,
+    },
+    Arrow {
+        // By this the batch lane knows where an item may go.
+        service: "signalbox.v1.RouterService",
+        methods: &["ExplainRoute"],
+        callers: Callers::ClientsAnd(&[Batch]),
     },
     Arrow {
         service: "signalbox.v1.ProviderService",
@@ -61,10 +59,16 @@ const ARROWS: &[Arrow] = &[
         callers: Callers::Roles(&[Router]),
     },
     Arrow {
-        // A cache asks models whether two wordings mean the same, and for vectors.
+        // A cache asks models whether two wordings mean the same, and for vectors; the batch lane asks vendors that
+        // have no batch endpoint.
         service: "signalbox.v1.ProviderService",
         methods: &["InvokeModel", "InvokeEmbedding"],
-        callers: Callers::Roles(&[Router, Cache]),
+        callers: Callers::Roles(&[Router, Cache, Batch]),
+    },
+    Arrow {
+        service: "signalbox.v1.ProviderService",
+        methods: &["SubmitVendorBatch", "GetVendorBatch", "CancelVendorBatch", "StreamVendorBatchResults"],
+        callers: Callers::Roles(&[Batch]),
     },
     Arrow {
         service: "signalbox.v1.CacheService",
@@ -236,9 +240,11 @@ mod tests {
             |role: Role, method: &str| may_call(&format!("/signalbox.v1.{method}"), &speaking_for(&[role]));
         let who = |method: &str| Role::ALL.into_iter().filter(|role| may(*role, method)).collect::<Vec<_>>();
         assert_eq!(who("ProviderService/StreamInvokeModel"), [Router]);
-        assert_eq!(who("ProviderService/InvokeModel"), [Router, Cache]);
+        assert_eq!(who("ProviderService/InvokeModel"), [Router, Cache, Batch]);
+        assert_eq!(who("ProviderService/SubmitVendorBatch"), [Batch]);
+        assert_eq!(who("RouterService/ExplainRoute"), [Batch]);
         assert_eq!(who("CacheService/Store"), [Router]);
-        assert_eq!(who("BudgetService/Settle"), [Router, Adapter, Ingest, Cache]);
+        assert_eq!(who("BudgetService/Settle"), [Router, Adapter, Ingest, Cache, Batch]);
         assert_eq!(who("UsageService/ListRequests"), [Budget]);
         assert_eq!(who("AdminService/ListVendors"), [Router]);
         for nobodys in

@@ -15,11 +15,14 @@ pub(crate) enum Role {
     Budget,
     /// Keeps answers that may be given again.
     Cache,
+    /// Keeps jobs of work that can wait, and hands them to vendors at batch prices.
+    Batch,
 }
 
 impl Role {
     /// Every role that is built.
-    pub(crate) const ALL: [Self; 5] = [Self::Router, Self::Adapter, Self::Ingest, Self::Budget, Self::Cache];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Router, Self::Adapter, Self::Ingest, Self::Budget, Self::Cache, Self::Batch];
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Role {
             Self::Ingest => "ingest",
             Self::Budget => "budget",
             Self::Cache => "cache",
+            Self::Batch => "batch",
         }
     }
 }
@@ -44,7 +48,7 @@ impl FromStr for Role {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::ALL.into_iter().find(|role| role.name() == text).ok_or_else(|| {
-            format!("there is no role `{text}`; there are router, adapter, ingest, budget and cache")
+            format!("there is no role `{text}`; there are router, adapter, ingest, budget, cache and batch")
         })
     }
 }

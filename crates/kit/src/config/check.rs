@@ -6,8 +6,8 @@ mod tasks;
 mod tenants;
 
 use super::{
-    AuthenticationConfig, BaseUrl, Config, Origin, Problem, VendorConfig, alerts, budgets, cache, heartbeat,
-    nats,
+    AuthenticationConfig, BaseUrl, Config, Origin, Problem, VendorConfig, alerts, batch, budgets, cache,
+    heartbeat, nats,
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
@@ -63,6 +63,7 @@ pub(super) fn check(
     budgets::check(&config.budgets, &root.key("budgets"), findings);
     budgets::check_redis(&config.redis, &root.key("redis"), findings);
     cache::check(config, root, findings);
+    batch::check(&config.batch, &root.key("batch"), findings);
     content::check(config, root, findings);
     check_exchange_rate(config, root, findings);
 }

@@ -3,6 +3,7 @@
 use super::{
     access::AccessConfig,
     alerts::AlertsConfig,
+    batch::BatchConfig,
     budgets::{BudgetsConfig, RedisConfig},
     cache::CacheConfig,
     content::ContentPolicyConfig,
@@ -57,6 +58,8 @@ pub struct Config {
     pub redis: RedisConfig,
     /// Answers that were given before.
     pub cache: CacheConfig,
+    /// Work that can wait: where it is kept and how it is gathered. Read at start only.
+    pub batch: BatchConfig,
     /// The account of every request: where it waits and where it is kept. Read at start only.
     pub usage: UsageConfig,
     /// Alerts about models that behave unlike their own history. Read at start only.
@@ -201,16 +204,20 @@ pub struct PeersConfig {
     /// The ingesters, which budget services compare the ledger with.
     #[schemars(schema_with = "peers_schema")]
     pub ingest: Vec<String>,
+    /// The routers, which the batch lane asks which models an item may go to.
+    #[schemars(schema_with = "peers_schema")]
+    pub router: Vec<String>,
 }
 
 impl PeersConfig {
     /// The addresses of every role, with its name.
-    pub fn each(&self) -> [(&'static str, &[String]); 4] {
+    pub fn each(&self) -> [(&'static str, &[String]); 5] {
         [
             ("adapter", &self.adapter),
             ("budget", &self.budget),
             ("cache", &self.cache),
             ("ingest", &self.ingest),
+            ("router", &self.router),
         ]
     }
 }

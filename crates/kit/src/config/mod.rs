@@ -7,6 +7,7 @@
 mod access;
 mod addresses;
 mod alerts;
+mod batch;
 mod budgets;
 mod cache;
 mod check;
@@ -42,6 +43,7 @@ mod words;
 pub use access::{AccessConfig, AuthenticationConfig};
 pub(crate) use addresses::is_http_url;
 pub use alerts::{AlertRuleConfig, AlertsConfig, WebhookConfig};
+pub use batch::{BatchConfig, BatchFileConfig, BatchStoreConfig};
 pub use budgets::{BudgetFileConfig, BudgetStoreConfig, BudgetsConfig, PostgresConfig, RedisConfig};
 pub use cache::{
     CacheConfig, CacheMemoryConfig, CacheRulesConfig, CacheStoreConfig, EmbedderChoice, JudgeConfig,

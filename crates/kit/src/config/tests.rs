@@ -4,6 +4,7 @@ use std::path::Path;
 
 mod access;
 mod alerts;
+mod batch;
 mod cache;
 mod content;
 mod errors;

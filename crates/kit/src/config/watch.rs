@@ -37,7 +37,7 @@ pub struct ReloadStatus {
 /// The configuration in force. Share it by `Arc`; readers never wait.
 ///
 /// A reload is taken over whole or not at all, and the last good configuration stays. The sections `server`,
-/// `telemetry`, `peers`, `mtls`, `nats`, `access`, `budgets`, `redis`, `usage`, `alerts` and, but for its `defaults`, `cache`
+/// `telemetry`, `peers`, `mtls`, `nats`, `access`, `budgets`, `redis`, `batch`, `usage`, `alerts` and, but for its `defaults`, `cache`
 /// are read at start only: a change there is reported as a warning and waits for a restart.
 #[derive(Debug)]
 pub struct ConfigHandle {
@@ -192,6 +192,7 @@ impl ConfigHandle {
             ("redis", old.redis != new.redis),
             // What holds for tasks takes effect at once.
             ("cache", old.cache != CacheConfig { defaults: old.cache.defaults.clone(), ..new.cache.clone() }),
+            ("batch", old.batch != new.batch),
             ("usage", old.usage != new.usage),
             ("alerts", old.alerts != new.alerts),
         ];

@@ -8,8 +8,8 @@ use crate::{
 };
 use prometheus::IntGaugeVec;
 use signalbox_api::v1::{
-    budget_service_server, cache_service_server, provider_service_server, router_service_server,
-    usage_service_server,
+    batch_service_server, budget_service_server, cache_service_server, provider_service_server,
+    router_service_server, usage_service_server,
 };
 use signalbox_kit::{catalog::VendorSettings, readiness::Readiness, telemetry::metrics};
 use std::{
@@ -152,6 +152,7 @@ fn names(roles: &[Role]) -> impl Iterator<Item = &'static str> {
         Role::Ingest => usage_service_server::SERVICE_NAME,
         Role::Budget => budget_service_server::SERVICE_NAME,
         Role::Cache => cache_service_server::SERVICE_NAME,
+        Role::Batch => batch_service_server::SERVICE_NAME,
     };
     std::iter::once("").chain(roles.iter().map(service))
 }
