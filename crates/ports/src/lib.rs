@@ -5,6 +5,7 @@
 mod access;
 mod admission;
 mod alerts;
+pub mod batches;
 pub mod cache;
 mod calls;
 mod charged;
@@ -19,6 +20,7 @@ pub mod usage_facts;
 mod usage_log;
 pub mod usage_store;
 mod vendor;
+pub mod vendor_batch;
 
 pub use access::{Authenticator, Identity, Scope};
 pub use admission::{

@@ -1,0 +1,27 @@
+//! Whether a job is late.
+
+use std::time::SystemTime;
+
+/// A job that has not ended is late once so much of its completion window is over, in percent.
+pub const LATE_PERCENT: u32 = 80;
+
+/// Whether a job that has not ended is late.
+pub fn is_late(create_time: SystemTime, complete_by: SystemTime, now: SystemTime) -> bool {
+    let window = complete_by.duration_since(create_time).unwrap_or_default();
+    let passed = now.duration_since(create_time).unwrap_or_default();
+    passed.as_nanos() * 100 >= window.as_nanos() * u128::from(LATE_PERCENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    #[test]
+    fn a_job_is_late_when_four_fifths_of_its_time_are_over() {
+        let after = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        assert!(!is_late(after(10), after(110), after(89)));
+        assert!(is_late(after(10), after(110), after(90)));
+        assert!(!is_late(after(10), after(110), after(0)));
+    }
+}
