@@ -170,7 +170,7 @@ async fn what_cannot_be_done_as_asked_is_refused_and_nobody_is_called(topology: 
     let timeout = Some(prost_types::Duration { seconds: 0, nanos: 1 });
     let hurried = GenerateRequest { timeout, ..request("fast", "Hello?") };
     for (asked, code, reason) in [
-        (batch, Code::Unimplemented, "UNIMPLEMENTED"),
+        (batch, Code::InvalidArgument, "INVALID_REQUEST"),
         (hurried, Code::DeadlineExceeded, "DEADLINE_EXCEEDED"),
     ] {
         for mode in Mode::ALL {

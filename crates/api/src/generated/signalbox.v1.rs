@@ -508,6 +508,9 @@ pub struct Route {
     /// What the tenant's content policy found in prompt and answer.
     #[prost(message, repeated, tag = "13")]
     pub content_findings: ::prost::alloc::vec::Vec<ContentFinding>,
+    /// LANE_BATCH where the serving call went through the vendor's batch endpoint, at its batch price; unset otherwise.
+    #[prost(enumeration = "Lane", tag = "14")]
+    pub lane: i32,
 }
 impl ::prost::Name for Route {
     const NAME: &'static str = "Route";
@@ -1920,6 +1923,9 @@ pub struct CandidateEstimate {
     /// Cost if it answers with all of them.
     #[prost(message, optional, tag = "5")]
     pub worst_case: ::core::option::Option<Cost>,
+    /// It has to be told `max_output_tokens`, for it would go beyond by itself.
+    #[prost(bool, tag = "6")]
+    pub must_be_told: bool,
 }
 impl ::prost::Name for CandidateEstimate {
     const NAME: &'static str = "CandidateEstimate";
@@ -1969,6 +1975,84 @@ impl ::prost::Name for ExplainRouteResponse {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/signalbox.v1.ExplainRouteResponse".into()
+    }
+}
+/// An item of a batch job.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PrepareBatchItemRequest {
+    /// ApiKey.key_id of the key by which the job was handed in: its budgets and rules apply. Empty without one.
+    #[prost(string, tag = "3")]
+    pub key_id: ::prost::alloc::string::String,
+    /// What is asked, with its tenant. Its `lane` and `timeout` are ignored. Exactly one. Required.
+    #[prost(oneof = "prepare_batch_item_request::Request", tags = "1, 2")]
+    pub request: ::core::option::Option<prepare_batch_item_request::Request>,
+}
+/// Nested message and enum types in `PrepareBatchItemRequest`.
+pub mod prepare_batch_item_request {
+    /// What is asked, with its tenant. Its `lane` and `timeout` are ignored. Exactly one. Required.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Request {
+        /// An answer.
+        #[prost(message, tag = "1")]
+        Generate(super::GenerateRequest),
+        /// Vectors.
+        #[prost(message, tag = "2")]
+        Embed(super::EmbedRequest),
+    }
+}
+impl ::prost::Name for PrepareBatchItemRequest {
+    const NAME: &'static str = "PrepareBatchItemRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.PrepareBatchItemRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.PrepareBatchItemRequest".into()
+    }
+}
+/// An item of a batch job as it may be handed over.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PrepareBatchItemResponse {
+    /// LANE_BATCH where the candidates take batches; LANE_INTERACTIVE where none does, and they are called as usual.
+    #[prost(enumeration = "Lane", tag = "3")]
+    pub lane: i32,
+    /// Whom to ask, in order, and what that costs at most at the lane's price. Never empty.
+    #[prost(message, repeated, tag = "4")]
+    pub candidates: ::prost::alloc::vec::Vec<CandidateEstimate>,
+    /// How they were chosen.
+    #[prost(message, optional, tag = "5")]
+    pub decision: ::core::option::Option<Decision>,
+    /// What the content policy found in the request.
+    #[prost(message, repeated, tag = "6")]
+    pub content_findings: ::prost::alloc::vec::Vec<ContentFinding>,
+    /// Other models that may be asked after an answer that failed the quality gate.
+    #[prost(uint32, tag = "7")]
+    pub max_invalid_retries: u32,
+    /// What to ask: with its request id and its defaults, as the tenant's content policy leaves it.
+    #[prost(oneof = "prepare_batch_item_response::Request", tags = "1, 2")]
+    pub request: ::core::option::Option<prepare_batch_item_response::Request>,
+}
+/// Nested message and enum types in `PrepareBatchItemResponse`.
+pub mod prepare_batch_item_response {
+    /// What to ask: with its request id and its defaults, as the tenant's content policy leaves it.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Request {
+        /// An answer.
+        #[prost(message, tag = "1")]
+        Generate(super::GenerateRequest),
+        /// Vectors.
+        #[prost(message, tag = "2")]
+        Embed(super::EmbedRequest),
+    }
+}
+impl ::prost::Name for PrepareBatchItemResponse {
+    const NAME: &'static str = "PrepareBatchItemResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.PrepareBatchItemResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.PrepareBatchItemResponse".into()
     }
 }
 /// Texts to turn into vectors.
@@ -2507,6 +2591,22 @@ pub mod router_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "ExplainRoute"));
             self.inner.unary(req, path, codec).await
         }
+        /// Prepares an item of a batch job as Generate or Embed would, without calling anyone: the request as the tenant's
+        /// rules leave it, and who may answer it at which price. The batch lane calls this; nobody else may.
+        pub async fn prepare_batch_item(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PrepareBatchItemRequest>,
+        ) -> std::result::Result<tonic::Response<super::PrepareBatchItemResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/signalbox.v1.RouterService/PrepareBatchItem");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.RouterService", "PrepareBatchItem"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Turns texts into vectors.
         pub async fn embed(
             &mut self,
@@ -2587,6 +2687,12 @@ pub mod router_service_server {
             &self,
             request: tonic::Request<super::ExplainRouteRequest>,
         ) -> std::result::Result<tonic::Response<super::ExplainRouteResponse>, tonic::Status>;
+        /// Prepares an item of a batch job as Generate or Embed would, without calling anyone: the request as the tenant's
+        /// rules leave it, and who may answer it at which price. The batch lane calls this; nobody else may.
+        async fn prepare_batch_item(
+            &self,
+            request: tonic::Request<super::PrepareBatchItemRequest>,
+        ) -> std::result::Result<tonic::Response<super::PrepareBatchItemResponse>, tonic::Status>;
         /// Turns texts into vectors.
         async fn embed(
             &self,
@@ -2814,6 +2920,47 @@ pub mod router_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ExplainRouteSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/signalbox.v1.RouterService/PrepareBatchItem" => {
+                    #[allow(non_camel_case_types)]
+                    struct PrepareBatchItemSvc<T: RouterService>(pub Arc<T>);
+                    impl<T: RouterService> tonic::server::UnaryService<super::PrepareBatchItemRequest>
+                        for PrepareBatchItemSvc<T>
+                    {
+                        type Response = super::PrepareBatchItemResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PrepareBatchItemRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RouterService>::prepare_batch_item(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PrepareBatchItemSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -44,14 +44,22 @@ const ADMIT: Callers = Callers::Roles(&[Router, Adapter, Ingest, Cache, Batch]);
 const ARROWS: &[Arrow] = &[
     Arrow {
         service: "signalbox.v1.RouterService",
-        methods: &["Generate", "StreamGenerate", "EstimateCost", "Embed", "ListModels", "GetModel"],
+        methods: &[
+            "Generate",
+            "StreamGenerate",
+            "EstimateCost",
+            "ExplainRoute",
+            "Embed",
+            "ListModels",
+            "GetModel",
+        ],
         callers: Callers::Clients,
     },
     Arrow {
         // By this the batch lane knows where an item may go.
         service: "signalbox.v1.RouterService",
-        methods: &["ExplainRoute"],
-        callers: Callers::ClientsAnd(&[Batch]),
+        methods: &["PrepareBatchItem"],
+        callers: Callers::Roles(&[Batch]),
     },
     Arrow {
         service: "signalbox.v1.ProviderService",
@@ -242,7 +250,7 @@ mod tests {
         assert_eq!(who("ProviderService/StreamInvokeModel"), [Router]);
         assert_eq!(who("ProviderService/InvokeModel"), [Router, Cache, Batch]);
         assert_eq!(who("ProviderService/SubmitVendorBatch"), [Batch]);
-        assert_eq!(who("RouterService/ExplainRoute"), [Batch]);
+        assert_eq!(who("RouterService/PrepareBatchItem"), [Batch]);
         assert_eq!(who("CacheService/Store"), [Router]);
         assert_eq!(who("BudgetService/Settle"), [Router, Adapter, Ingest, Cache, Batch]);
         assert_eq!(who("UsageService/ListRequests"), [Budget]);

@@ -1,6 +1,6 @@
 //! The price book: every model's prices, and the way from USD to EUR.
 
-use crate::{Day, ModelPrices, Rate};
+use crate::{Day, ModelPrices, PriceRow, Rate};
 use signalbox_types::{Lane, ModelRef, Money, TokenUsage};
 use std::{collections::HashMap, sync::Arc};
 
@@ -69,15 +69,11 @@ impl PriceBook {
             return self.money(u128::from(ticks) * PICO_USD_PER_TICK, WHOLE, day);
         }
         let row = self.prices(model)?.on(day)?;
-        let share = match lane {
-            Lane::Interactive => WHOLE,
-            Lane::Batch => u128::from(row.batch_share()),
-        };
         // Saturating, where `TokenUsage::prompt_tokens` would overflow on absurd counts.
         let prompt_tokens = [usage.cache_read, usage.cache_write, usage.cache_write_1h]
             .into_iter()
             .fold(usage.input, u64::saturating_add);
-        self.money(row.rates_for(prompt_tokens).pico_usd(usage), share, day)
+        self.money(row.rates_for(prompt_tokens).pico_usd(usage), share(row, lane), day)
     }
 
     /// The most a call of at most so many tokens can cost, for a reservation: the dearest step it can reach, every
@@ -90,8 +86,20 @@ impl PriceBook {
         max_output: u64,
         day: Day,
     ) -> Option<Money> {
+        self.worst_case_in(Lane::Interactive, model, prompt_tokens, max_output, day)
+    }
+
+    /// The same at a lane's price.
+    pub fn worst_case_in(
+        &self,
+        lane: Lane,
+        model: &ModelRef,
+        prompt_tokens: u64,
+        max_output: u64,
+        day: Day,
+    ) -> Option<Money> {
         let row = self.prices(model)?.on(day)?;
-        self.money(row.worst_case_pico_usd(prompt_tokens, max_output), WHOLE, day)
+        self.money(row.worst_case_pico_usd(prompt_tokens, max_output), share(row, lane), day)
     }
 
     /// What a million tokens cost at a rate; `None` without any exchange rate.
@@ -112,5 +120,13 @@ impl PriceBook {
         let scaled = pico_usd.saturating_mul(share).saturating_mul(rate);
         let nano_eur = scaled.div_ceil(WHOLE * WHOLE * PICO_PER_NANO);
         Some(i64::try_from(nano_eur).map_or(Money::MAX, Money::from_nano_eur))
+    }
+}
+
+/// What of a price is left in a lane, in millionths.
+fn share(row: &PriceRow, lane: Lane) -> u128 {
+    match lane {
+        Lane::Interactive => WHOLE,
+        Lane::Batch => u128::from(row.batch_share()),
     }
 }

@@ -4,7 +4,7 @@ use crate::budget::BudgetState;
 use signalbox_api::{convert, v1};
 use signalbox_kit::catalog::{Catalog, Hedge, TaskType};
 use signalbox_quality::check_schema;
-use signalbox_types::{ErrorReason, Failure, GenerateRequest, Lane, ResponseFormat};
+use signalbox_types::{Failure, GenerateRequest, ResponseFormat};
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -45,11 +45,6 @@ pub(crate) fn admit(
     now: Instant,
 ) -> Result<Admitted, Failure> {
     let mut request = convert::generate_request_from_proto(wire)?;
-    if request.lane == Lane::Batch {
-        // Answered at once, it would cost the interactive price: not what was asked for.
-        let message = "lane: LANE_BATCH is not built yet; leave `lane` out to be answered at once";
-        return Err(Failure::new(ErrorReason::Unimplemented, message));
-    }
     check_schemas(&request)?;
     if request.request_id.is_empty() {
         request.request_id = Uuid::now_v7().to_string();
@@ -105,6 +100,16 @@ impl Admitted {
         self.hedge = task.hedge;
         self.max_invalid_retries = task.max_invalid_retries.unwrap_or(self.max_invalid_retries);
     }
+}
+
+/// A request that is to be answered at once would not cost what the batch lane costs.
+pub(crate) fn refuse_batch(wire: &v1::GenerateRequest) -> Result<(), Failure> {
+    if wire.lane() == v1::Lane::Batch {
+        let problem = "LANE_BATCH is for items of jobs: hand it in by BatchService.SubmitBatchJob, or leave `lane` \
+                       out to be answered at once";
+        return Err(Failure::invalid("lane", problem));
+    }
+    Ok(())
 }
 
 fn check_schemas(request: &GenerateRequest) -> Result<(), Failure> {

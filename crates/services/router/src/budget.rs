@@ -18,7 +18,7 @@ use signalbox_api::v1::{BudgetEffect, budget_effect::Outcome};
 use signalbox_kit::catalog::Catalog;
 use signalbox_ports::{Payer, Reservation, Short, SpendLimit, Standing, Worst};
 use signalbox_routing::Exclusion;
-use signalbox_types::{ErrorReason, Failure, ModelRef, Money, Tier};
+use signalbox_types::{ErrorReason, Failure, Lane, ModelRef, Money, Tier};
 
 /// Plans that are made at most: each with what is left then, for others take from it at the same time.
 const TRIES: usize = 3;
@@ -150,6 +150,14 @@ impl Purse {
                 "it pays for answers that were given before and for the batch lane only, and there is no such answer",
             )),
             _ => self.allows_answers(),
+        }
+    }
+
+    /// Whether a request may be made in a lane.
+    pub(crate) fn allows(&self, lane: Lane) -> Result<(), Failure> {
+        match lane {
+            Lane::Interactive => self.allows_calls(),
+            Lane::Batch => self.allows_answers(),
         }
     }
 

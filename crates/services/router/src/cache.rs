@@ -9,6 +9,7 @@
 
 mod client;
 mod context;
+mod crowd;
 mod flight;
 mod gather;
 mod hit;

@@ -20,10 +20,10 @@ use signalbox_kit::{
     hop,
     telemetry::trace::Span,
 };
-use signalbox_ports::{RatesLeft, Worst};
+use signalbox_ports::{Payer, RatesLeft, Worst};
 use signalbox_pricing::{Day, estimate_input_tokens};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Reconnect};
-use signalbox_types::{Capability, ErrorReason, Failure, ModelRef, ModelSelector, Money};
+use signalbox_types::{Capability, ErrorReason, Failure, Lane, ModelRef, ModelSelector, Money};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::{Request, Status};
@@ -109,13 +109,7 @@ async fn prepare(
     account.looked_into(purse.as_deref()).map_err(|failure| to_status(&failure))?;
     let found = choose(dependencies, catalog, selector, &wire.tenant_id, &budget);
     let model = found.map_err(|failure| to_status(&failure))?;
-    let mut findings = Vec::new();
-    if let Some(mut content) = Content::of(dependencies, catalog, &wire.tenant_id) {
-        match content.admit_texts(&mut wire.inputs).await {
-            Ok(()) => findings = content.take_findings(),
-            Err(failure) => return Err(content.refusal(&failure, &wire.request_id)),
-        }
-    }
+    let findings = admit_texts(dependencies, catalog, wire).await?;
     let day = Day::of(dependencies.clock.now());
     let worst = || catalog.prices().worst_case(&model, estimate_input_tokens(&wire.inputs), 0, day);
     let ceiling = purse.as_ref().map_or(Ok(Money::ZERO), |purse| {
@@ -123,6 +117,68 @@ async fn prepare(
     });
     let ceiling = ceiling.map_err(|failure| to_status(&failure))?;
     Ok(Prepared { model, findings, purse, ceiling })
+}
+
+/// The same for an item of a batch job, which is not made here.
+pub(crate) async fn prepare_item(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    mut wire: v1::EmbedRequest,
+    key_id: &str,
+) -> Result<v1::PrepareBatchItemResponse, Status> {
+    if wire.request_id.is_empty() {
+        wire.request_id = Uuid::now_v7().to_string();
+    }
+    wire.timeout = None;
+    let selector = convert::check_embed_request(&wire).map_err(|failure| to_status(&failure))?;
+    let payer =
+        || Payer { tenant_id: wire.tenant_id.clone(), key_id: key_id.to_owned(), scene: wire.scene.clone() };
+    let opened = Purse::open_for_vectors(dependencies, catalog, payer).await;
+    let (purse, budget) = opened.map_err(|failure| to_status(&failure))?;
+    let allowed = purse.as_ref().map_or(Ok(()), |purse| purse.allows(Lane::Batch));
+    allowed.map_err(|failure| to_status(&failure))?;
+    let found = choose(dependencies, catalog, selector, &wire.tenant_id, &budget);
+    let model = found.map_err(|failure| to_status(&failure))?;
+    let content_findings = admit_texts(dependencies, catalog, &mut wire).await?;
+    let takes_batches =
+        catalog.model(&model).is_some_and(|known| known.facts.capabilities.has(Capability::Batch));
+    let lane = if takes_batches { Lane::Batch } else { Lane::Interactive };
+    let (prices, day) = (catalog.prices(), Day::of(dependencies.clock.now()));
+    let prompt_tokens = estimate_input_tokens(&wire.inputs);
+    let worst = prices.worst_case_in(lane, &model, prompt_tokens, 0, day);
+    if let Some(purse) = &purse {
+        budget.pays(&model, worst).map_err(|failure| to_status(&purse.named(failure)))?;
+    }
+    let candidate = v1::CandidateEstimate {
+        vendor: model.vendor.to_string(),
+        model: model.model.to_string(),
+        prompt_tokens,
+        worst_case: Some(convert::cost_to_proto(worst, prices.price_version())),
+        ..Default::default()
+    };
+    Ok(v1::PrepareBatchItemResponse {
+        request: Some(v1::prepare_batch_item_response::Request::Embed(wire)),
+        lane: convert::lane_to_proto(lane).into(),
+        candidates: vec![candidate],
+        decision: Some(decision(&model, catalog.version())),
+        content_findings,
+        max_invalid_retries: 0,
+    })
+}
+
+/// Applies the tenant's content policy to the texts; gives what it found.
+async fn admit_texts(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    wire: &mut v1::EmbedRequest,
+) -> Result<Vec<v1::ContentFinding>, Status> {
+    let Some(mut content) = Content::of(dependencies, catalog, &wire.tenant_id) else {
+        return Ok(Vec::new());
+    };
+    match content.admit_texts(&mut wire.inputs).await {
+        Ok(()) => Ok(content.take_findings()),
+        Err(failure) => Err(content.refusal(&failure, &wire.request_id)),
+    }
 }
 
 /// There is one candidate.

@@ -4,7 +4,7 @@ use crate::{
     admission::{self, Admitted},
     budget::Purse,
     content,
-    plan::{self, Choice},
+    plan::{self, Choice, Planned},
     service::Dependencies,
 };
 use signalbox_api::{convert::cost_to_proto, status::to_status, v1};
@@ -24,7 +24,8 @@ pub(crate) async fn admit(
     let admitted = admission::admit(request, key_id, None, catalog, Instant::now());
     let mut admitted = admitted.map_err(|failure| to_status(&failure))?;
     let opened = Purse::open(dependencies, catalog, &mut admitted).await;
-    let allowed = opened.and_then(|purse| purse.map_or(Ok(()), |purse| purse.allows_calls()));
+    let lane = admitted.request.lane;
+    let allowed = opened.and_then(|purse| purse.map_or(Ok(()), |purse| purse.allows(lane)));
     allowed.map(|()| admitted).map_err(|failure| to_status(&failure))
 }
 
@@ -37,13 +38,27 @@ pub(crate) async fn estimate(
     let admitted = admit(dependencies, &catalog, request, key_id).await?;
     let planned = plan::make(dependencies, &catalog, &admitted, false)
         .map_err(|refused| refused.into_status(&admitted.request.request_id))?;
-    let day = Day::of(dependencies.clock.now());
+    let (candidates, dearest) = candidates(dependencies, &catalog, &admitted, &planned);
+    let worst_case = Some(cost_to_proto(dearest, catalog.prices().price_version()));
+    let notes = content::note(&catalog, &admitted.request.tenant_id, &admitted.request.prompt);
+    Ok(v1::EstimateCostResponse { candidates, worst_case, notes: notes.into_iter().collect() })
+}
+
+/// What each of a plan's candidates costs at most, and the dearest of them.
+pub(crate) fn candidates(
+    dependencies: &Dependencies,
+    catalog: &Catalog,
+    admitted: &Admitted,
+    planned: &Planned,
+) -> (Vec<v1::CandidateEstimate>, Option<Money>) {
+    let (prices, day) = (catalog.prices(), Day::of(dependencies.clock.now()));
+    let request = &admitted.request;
     let mut dearest = Some(Money::ZERO);
     let mut candidates = Vec::with_capacity(planned.candidates.len());
     for Choice { model, bound, .. } in &planned.candidates {
-        let wanted = admitted.request.prompt.max_output_tokens;
-        let most = bound.map_or_else(|| most_output(&catalog, model, wanted), |bound| bound.max_output);
-        let cost = catalog.prices().worst_case(model, planned.prompt_tokens, most, day);
+        let wanted = request.prompt.max_output_tokens;
+        let most = bound.map_or_else(|| most_output(catalog, model, wanted), |bound| bound.max_output);
+        let cost = prices.worst_case_in(request.lane, model, planned.prompt_tokens, most, day);
         // One unknown price makes the worst case unknown: it is not zero.
         dearest = dearest.zip(cost).map(|(dearest, cost)| dearest.max(cost));
         candidates.push(v1::CandidateEstimate {
@@ -51,12 +66,11 @@ pub(crate) async fn estimate(
             model: model.model.to_string(),
             prompt_tokens: planned.prompt_tokens,
             max_output_tokens: most,
-            worst_case: Some(cost_to_proto(cost, catalog.prices().price_version())),
+            worst_case: Some(cost_to_proto(cost, prices.price_version())),
+            must_be_told: bound.is_some_and(|bound| bound.cap.is_some()),
         });
     }
-    let worst_case = Some(cost_to_proto(dearest, catalog.prices().price_version()));
-    let notes = content::note(&catalog, &admitted.request.tenant_id, &admitted.request.prompt);
-    Ok(v1::EstimateCostResponse { candidates, worst_case, notes: notes.into_iter().collect() })
+    (candidates, dearest)
 }
 
 /// The most a model could answer with.

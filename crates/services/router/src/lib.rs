@@ -3,6 +3,7 @@
 mod account;
 mod admission;
 mod attempts;
+mod batch;
 mod budget;
 mod cache;
 mod caller;

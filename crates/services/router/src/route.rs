@@ -122,6 +122,7 @@ impl RouteLog {
             total_cost: event.cost,
             budget: event.budget,
             cache: event.cache,
+            lane: v1::Lane::Unspecified.into(),
         };
         Served { usage, cost, route, keep: None }
     }

@@ -5,6 +5,7 @@ use crate::{
     account::Account,
     admission,
     attempts::{Call, Hedges, Run, first_content},
+    batch,
     budget::Purse,
     cache::{self, Answered, Asker, Cache, Hit, Met, Replay},
     caller::Caller,
@@ -25,8 +26,8 @@ use signalbox_api::{
         usage_event::Operation,
     },
 };
-use signalbox_kit::{Clock, Hop, config::ConfigHandle, telemetry::trace::Span};
-use signalbox_ports::{Admission, Moderator, RatesLeft, UsageLog};
+use signalbox_kit::{Clock, Hop, access::require, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_ports::{Admission, Identity, Moderator, RatesLeft, UsageLog};
 use signalbox_types::{ErrorReason, Failure};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -88,6 +89,7 @@ impl Router {
     ) -> Result<Way, Status> {
         let catalog = self.dependencies.config.catalog();
         caller.spends_as(&mut wire.tenant_id)?;
+        admission::refuse_batch(&wire).map_err(|failure| to_status(&failure))?;
         let mut admitted = admission::admit(wire, caller.key_id(), grpc_timeout, &catalog, started)
             .map_err(|failure| to_status(&failure))?;
         let operation = if stream { Operation::StreamGenerate } else { Operation::Generate };
@@ -324,6 +326,14 @@ impl RouterService for Router {
                 Response::new(explained)
             })
             .map_err(|refused| refused.into_status(&admitted.request.request_id))
+    }
+
+    async fn prepare_batch_item(
+        &self,
+        request: Request<v1::PrepareBatchItemRequest>,
+    ) -> Result<Response<v1::PrepareBatchItemResponse>, Status> {
+        require(&request, Identity::is_of_deployment)?;
+        batch::prepare(&self.dependencies, request.into_inner()).await.map(Response::new)
     }
 
     async fn embed(&self, request: Request<v1::EmbedRequest>) -> Result<Response<v1::EmbedResponse>, Status> {

@@ -107,8 +107,8 @@ impl Cache {
     }
 
     /// Joins the requests of this router that ask the same; `None` where they do not wait for each other.
-    pub(super) fn join(&self, admitted: &Admitted, asked: &Asked) -> Option<Joined> {
-        self.0.options.single_flight.then(|| self.0.lines.join(admitted, asked))
+    pub(super) fn join(&self, admitted: &Admitted, asked: &Asked, exact_only: bool) -> Option<Joined> {
+        self.0.options.single_flight.then(|| self.0.lines.join(admitted, asked, exact_only))
     }
 
     /// How long a request waits for an identical one that has so much time left: for half of it at most.
@@ -139,16 +139,15 @@ impl Cache {
         found
     }
 
-    /// Where an identical request is under way in another router, waits for its answer, up to `wait` in all.
+    /// Where an identical request is under way in another router, waits for its answer until then.
     pub(super) async fn wait(
         &self,
         mut asked: v1::LookupRequest,
         by_meaning: bool,
-        wait: Duration,
+        until: Instant,
         mut found: v1::LookupResponse,
     ) -> v1::LookupResponse {
         let options = &self.0.options;
-        let until = Instant::now() + wait;
         while found.under_way {
             let slice = until.saturating_duration_since(Instant::now()).min(options.wait_slice);
             if slice.is_zero() {

@@ -8,7 +8,7 @@ use super::{
     metrics,
 };
 use crate::{drills::SharedDrills, plan::Planned, route::Served};
-use signalbox_api::v1;
+use signalbox_api::v1::{self, cache_effect::Outcome};
 use signalbox_types::ModelRef;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -53,9 +53,23 @@ impl Keep {
         self.lead = Some(lead);
     }
 
-    /// It was answered without a model: so are those who wait.
-    pub(super) fn found(self, answer: &v1::CachedAnswer) {
-        self.lead.into_iter().for_each(|lead| lead.land(answer.clone()));
+    /// Whether identical requests of this router may wait for this one.
+    pub(super) fn leads_others(&self) -> bool {
+        self.lead.is_some()
+    }
+
+    /// It was answered without a model: so are those who wait, unless for its meaning, which is told of each by itself.
+    pub(super) fn found(self, answer: &v1::CachedAnswer, effect: v1::CacheEffect) {
+        let Some(lead) = self.lead else { return };
+        match effect.outcome() {
+            Outcome::SemanticHit => lead.goes_on(),
+            _ => lead.found(answer.clone(), effect),
+        }
+    }
+
+    /// The cache has no answer.
+    pub(super) fn missed(&self) {
+        self.lead.iter().for_each(Lead::goes_on);
     }
 
     /// It was looked up. `ttl`: identical requests wait for this one, so long unless it is renewed.

@@ -1,27 +1,60 @@
-//! Identical requests under way in this router: one leads, and the others wait for its answer, whatever the cache does.
+//! Identical requests under way in this router: one leads, asks the cache and then a model, and the others wait for what
+//! comes of it, whatever the cache does. So a crowd makes one lookup, which has its time for itself.
 //!
-//! Nobody takes over where the leader fails or leaves: all who wait go on at once, each by itself.
+//! A leader that leaves before it has looked hands on to one of those who wait. Where it fails or leaves later nobody takes
+//! over: all who wait go on at once, each by itself.
 
 use super::context::Asked;
 use crate::admission::Admitted;
-use signalbox_api::v1::CachedAnswer;
+use signalbox_api::v1::{CacheEffect, CachedAnswer};
 use signalbox_caching::{Canonical, Digest, Secret};
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::watch,
+    time::{Instant, timeout_at},
+};
 
-/// Nothing until the leader has an answer; closed when it goes.
-type News = Option<Arc<CachedAnswer>>;
+/// How far the leader is; closed when it goes.
+#[derive(Debug, Clone)]
+enum News {
+    /// It asks the cache.
+    Looks,
+    /// The cache has nothing for all: it goes on by itself.
+    GoesOn,
+    /// Here is what came of it.
+    Has(Arc<Shared>),
+}
+
+/// An answer for all in a line.
+#[derive(Debug, PartialEq)]
+pub(super) struct Shared {
+    pub(super) answer: CachedAnswer,
+    /// What the cache said of it; nothing where a model has just given it.
+    pub(super) effect: Option<CacheEffect>,
+}
+
+/// What comes of following.
+#[derive(Debug, PartialEq)]
+pub(super) enum Followed {
+    Answered(Arc<Shared>),
+    /// The leader is gone and has not looked: somebody has to.
+    HandedOn,
+    /// Everybody goes on alone.
+    Alone,
+}
+
+/// What is asked, and whether for exact answers only.
+type Key = (Digest, bool);
 
 /// All lines. Clones share them.
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
     /// Of this process alone: it only makes short keys of long requests.
     secret: Secret,
-    open: Arc<Mutex<HashMap<Digest, watch::Receiver<News>>>>,
+    open: Arc<Mutex<HashMap<Key, watch::Receiver<News>>>>,
 }
 
 /// How a request joined.
@@ -35,7 +68,7 @@ pub(super) enum Joined {
 #[derive(Debug)]
 pub(super) struct Lead {
     lines: Lines,
-    key: Digest,
+    key: Key,
     news: watch::Sender<News>,
     is_open: bool,
 }
@@ -49,25 +82,26 @@ impl Lines {
         Self { secret: Secret::new(&rand::random::<[u8; 32]>()), open: Arc::default() }
     }
 
-    /// Joins those that ask the same.
-    pub(super) fn join(&self, admitted: &Admitted, asked: &Asked) -> Joined {
+    /// Joins those that ask the same, in the same way: who takes exact answers only must not wait for one by meaning, and
+    /// who takes any must not miss it.
+    pub(super) fn join(&self, admitted: &Admitted, asked: &Asked, exact_only: bool) -> Joined {
         let canonical = Canonical::of(&admitted.request, &asked.words());
         let keys = self.secret.tenant(&admitted.request.tenant_id).keys(&admitted.request, &canonical);
-        self.join_at(keys.exact)
+        self.join_at((keys.exact, exact_only))
     }
 
-    fn join_at(&self, key: Digest) -> Joined {
+    fn join_at(&self, key: Key) -> Joined {
         match self.locked().entry(key) {
             Entry::Occupied(occupied) => Joined::Follows(Follower(occupied.get().clone())),
             Entry::Vacant(vacant) => {
-                let (news, heard) = watch::channel(None);
+                let (news, heard) = watch::channel(News::Looks);
                 vacant.insert(heard);
                 Joined::Leads(Lead { lines: self.clone(), key, news, is_open: true })
             }
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<Digest, watch::Receiver<News>>> {
+    fn locked(&self) -> MutexGuard<'_, HashMap<Key, watch::Receiver<News>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,9 +115,19 @@ impl Lead {
         }
     }
 
-    /// Here is the answer, for all who wait.
+    /// It was found, and is there for all who wait.
+    pub(super) fn found(self, answer: CachedAnswer, effect: CacheEffect) {
+        self.news.send_replace(News::Has(Arc::new(Shared { answer, effect: Some(effect) })));
+    }
+
+    /// The cache has nothing for all: should the leader leave from now on, nobody takes over.
+    pub(super) fn goes_on(&self) {
+        self.news.send_replace(News::GoesOn);
+    }
+
+    /// Here is a model's answer, for all who wait.
     pub(super) fn land(self, answer: CachedAnswer) {
-        self.news.send_replace(Some(Arc::new(answer)));
+        self.news.send_replace(News::Has(Arc::new(Shared { answer, effect: None })));
     }
 }
 
@@ -95,48 +139,88 @@ impl Drop for Lead {
 }
 
 impl Follower {
-    /// The leader's answer, if there is one to share in time.
-    pub(super) async fn answer(mut self, wait: Duration) -> Option<Arc<CachedAnswer>> {
-        let news = timeout(wait, self.0.wait_for(Option::is_some)).await.ok()?.ok()?;
-        news.clone()
+    /// What comes of it until then.
+    pub(super) async fn until(mut self, end: Instant) -> Followed {
+        let has = |news: &News| matches!(news, News::Has(_));
+        // Whoever waits in vain goes on alone; where the leader is gone, its last word counts.
+        let Ok(heard) = timeout_at(end, self.0.wait_for(has)).await else { return Followed::Alone };
+        drop(heard);
+        match &*self.0.borrow() {
+            News::Has(shared) => Followed::Answered(shared.clone()),
+            News::Looks => Followed::HandedOn,
+            News::GoesOn => Followed::Alone,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     const WAIT: Duration = Duration::from_secs(10);
+    const KEY: Key = (Digest([1; 16]), false);
 
     fn pair(lines: &Lines) -> (Lead, Follower) {
-        match [lines.join_at(Digest([1; 16])), lines.join_at(Digest([1; 16]))] {
+        match [lines.join_at(KEY), lines.join_at(KEY)] {
             [Joined::Leads(lead), Joined::Follows(follower)] => (lead, follower),
             other => panic!("{other:?}"),
         }
     }
 
+    fn answer() -> CachedAnswer {
+        CachedAnswer { model: "m1".to_owned(), ..Default::default() }
+    }
+
+    async fn told(follower: Follower) -> Followed {
+        follower.until(Instant::now() + WAIT).await
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn who_follows_has_the_leaders_answer_or_goes_on_when_the_leader_is_gone() {
+    async fn who_follows_has_the_leaders_answer_wherever_it_comes_from() {
         let lines = Lines::new();
+        let shared = |effect| Followed::Answered(Arc::new(Shared { answer: answer(), effect }));
         let (lead, follower) = pair(&lines);
-        let answer = CachedAnswer { model: "m1".to_owned(), ..Default::default() };
-        lead.land(answer.clone());
-        assert_eq!(follower.answer(WAIT).await.as_deref(), Some(&answer));
+        lead.goes_on();
+        lead.land(answer());
+        assert_eq!(told(follower).await, shared(None));
+
+        let (lead, follower) = pair(&lines);
+        let effect = CacheEffect { entry_id: "e1".to_owned(), ..Default::default() };
+        lead.found(answer(), effect.clone());
+        assert_eq!(told(follower).await, shared(Some(effect)));
 
         let (mut lead, follower) = pair(&lines);
         lead.close();
         let (next, _) = pair(&lines);
-        lead.land(answer.clone());
-        assert_eq!(follower.answer(WAIT).await.as_deref(), Some(&answer));
-        assert!(matches!(lines.join_at(Digest([1; 16])), Joined::Follows(_)), "the next line is still there");
+        lead.land(answer());
+        assert_eq!(told(follower).await, shared(None));
+        assert!(matches!(lines.join_at(KEY), Joined::Follows(_)), "the next line is still there");
         drop(next);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_leader_that_leaves_hands_on_until_it_has_looked_and_then_all_go_on_alone() {
+        let lines = Lines::new();
+        let began = Instant::now();
+        let (lead, follower) = pair(&lines);
+        drop(lead);
+        assert_eq!(told(follower).await, Followed::HandedOn);
+        assert!(matches!(lines.join_at(KEY), Joined::Leads(_)), "who comes first takes over");
 
         let (lead, follower) = pair(&lines);
-        let began = tokio::time::Instant::now();
+        lead.goes_on();
         drop(lead);
-        assert_eq!((follower.answer(WAIT).await, began.elapsed()), (None, Duration::ZERO));
+        assert_eq!((told(follower).await, began.elapsed()), (Followed::Alone, Duration::ZERO));
 
         let (_lead, follower) = pair(&lines);
-        assert_eq!((follower.answer(WAIT).await, began.elapsed()), (None, WAIT));
+        assert_eq!((told(follower).await, began.elapsed()), (Followed::Alone, WAIT));
+    }
+
+    #[test]
+    fn who_takes_exact_answers_only_stands_in_a_line_of_its_own() {
+        let lines = Lines::new();
+        let (_lead, _) = pair(&lines);
+        assert!(matches!(lines.join_at((KEY.0, true)), Joined::Leads(_)));
     }
 }

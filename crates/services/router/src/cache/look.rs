@@ -1,10 +1,10 @@
 //! Looking for an answer before a request is planned.
 
 use super::{
-    client::Cache,
+    client::Silent,
     context::Asked,
+    crowd::{Crowd, Place},
     keep::Keep,
-    line::{Follower, Joined},
     metrics,
 };
 use crate::{account::Account, admission::Admitted, service::Dependencies};
@@ -16,8 +16,6 @@ use signalbox_caching::{Facts, Reason, Semantic, TaskPolicy, eligibility::barred
 use signalbox_kit::catalog::Catalog;
 use signalbox_pricing::Day;
 use signalbox_types::{CachePolicy, GenerateRequest, ModelRef};
-use std::time::Duration;
-use tokio::time::Instant;
 
 /// What is known of a request that looks for an answer.
 #[derive(Debug, Clone, Copy)]
@@ -60,59 +58,53 @@ pub(crate) async fn look(
         account.met_cache(bypass(Reason::Mode.name()), Vec::new());
         return Met::Miss(Some(Box::new(keep)));
     }
-    let mut wire = convert::generate_request_to_proto(request.clone());
-    if asker.pays_nothing {
-        wire.set_cache_mode(v1::CacheMode::ExactOnly);
-    }
-    let is_narrowed = asker.pays_nothing || request.cache == CachePolicy::ExactOnly;
-    let by_meaning = !is_narrowed && policy.semantic != Semantic::Off;
-    let lookup =
-        v1::LookupRequest { request: Some(wire), context: Some(keep.asked().context().clone()), wait: None };
-    let mut found = cache.lookup(&lookup, by_meaning).await;
-    if found.as_ref().map_or(true, |found| found.answer.is_none()) && !asker.pays_nothing {
-        match cache.join(admitted, keep.asked()) {
-            Some(Joined::Follows(follower)) => {
-                if let Some(answer) = follow(cache, follower, admitted).await
-                    && fits(dependencies, catalog, admitted, &answer)
-                {
-                    metrics::met(Outcome::Coalesced);
-                    let attempts = found.map(|found| found.attempts).unwrap_or_default();
-                    account.met_cache(coalesced(&answer), attempts);
-                    return Met::Hit(answer);
-                }
-            }
-            Some(Joined::Leads(lead)) => {
-                keep.leads(lead);
-                if let Ok(there) = found {
-                    found = Ok(cache.wait(lookup, by_meaning, patience(cache, admitted), there).await);
-                }
-            }
-            None => {}
+    let exact_only = asker.pays_nothing || request.cache == CachePolicy::ExactOnly;
+    let crowd = Crowd::of(cache, admitted, exact_only);
+    // Who pays for no call leads nobody to an answer, and waits for none.
+    match if asker.pays_nothing { Place::Alone } else { crowd.join(keep.asked()).await } {
+        Place::Shares(shared) if fits(dependencies, catalog, admitted, &shared.answer) => {
+            let effect = shared.effect.clone().unwrap_or_else(|| coalesced(&shared.answer));
+            metrics::met(effect.outcome());
+            account.met_cache(effect, Vec::new());
+            return Met::Hit(Box::new(shared.answer.clone()));
         }
+        Place::Leads(lead) => keep.leads(lead),
+        Place::Shares(_) | Place::Alone => {}
     }
-    let mut found = match found {
-        Ok(found) => found,
+    let by_meaning = !exact_only && policy.semantic != Semantic::Off;
+    match ask(&crowd, &keep, asker, by_meaning).await {
+        Ok(found) => take_in(dependencies, catalog, admitted, found, keep, account),
         Err(silent) => {
             metrics::silent(silent.name());
             account.met_cache(miss(silent.name()), Vec::new());
-            return Met::Miss(Some(Box::new(keep)));
+            keep.missed();
+            Met::Miss(Some(Box::new(keep)))
         }
-    };
-    if !asker.pays_nothing {
-        found.attempts.extend(cache.owed().take(&request.tenant_id));
     }
-    take_in(dependencies, catalog, admitted, found, keep, account)
 }
 
-/// The answer of an identical request of this router, if it comes in time.
-async fn follow(cache: &Cache, follower: Follower, admitted: &Admitted) -> Option<Box<v1::CachedAnswer>> {
-    let answer = follower.answer(patience(cache, admitted)).await?;
-    Some(Box::new((*answer).clone()))
-}
-
-fn patience(cache: &Cache, admitted: &Admitted) -> Duration {
-    let left = admitted.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    cache.patience(left)
+/// Asks the cache. Who leads waits for an identical request of another router, too.
+async fn ask(
+    crowd: &Crowd<'_>,
+    keep: &Keep,
+    asker: Asker,
+    by_meaning: bool,
+) -> Result<v1::LookupResponse, Silent> {
+    let Crowd { cache, admitted, until, .. } = *crowd;
+    let mut wire = convert::generate_request_to_proto(admitted.request.clone());
+    if asker.pays_nothing {
+        wire.set_cache_mode(v1::CacheMode::ExactOnly);
+    }
+    let context = Some(keep.asked().context().clone());
+    let lookup = v1::LookupRequest { request: Some(wire), context, wait: None };
+    let mut found = cache.lookup(&lookup, by_meaning).await?;
+    if found.answer.is_none() && keep.leads_others() {
+        found = cache.wait(lookup, by_meaning, until, found).await;
+    }
+    if !asker.pays_nothing {
+        found.attempts.extend(cache.owed().take(&admitted.request.tenant_id));
+    }
+    Ok(found)
 }
 
 /// What a lookup gave.
@@ -128,17 +120,19 @@ fn take_in(
     match found.answer {
         Some(answer) if fits(dependencies, catalog, admitted, &answer) => {
             metrics::met(effect.outcome());
-            account.met_cache(effect, found.attempts);
-            keep.found(&answer);
+            account.met_cache(effect.clone(), found.attempts);
+            keep.found(&answer, effect);
             return Met::Hit(Box::new(answer));
         }
         Some(_) => {
+            keep.missed();
             metrics::unfit();
             metrics::met(Outcome::Miss);
             account.met_cache(miss("unfit"), found.attempts);
         }
         None => {
             metrics::met(effect.outcome());
+            keep.missed();
             keep.looked(found.lookup_token, found.flight_ttl.and_then(duration_from_proto));
             account.met_cache(effect, found.attempts);
         }

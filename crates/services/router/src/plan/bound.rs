@@ -55,6 +55,7 @@ impl Considered<'_> {
     }
 
     fn worst_case(&self, model: &ModelRef, max_output: u64) -> Option<Money> {
-        self.catalog.prices().worst_case(model, self.needs.prompt_tokens, max_output, self.day)
+        let (lane, prompt) = (self.admitted.request.lane, self.needs.prompt_tokens);
+        self.catalog.prices().worst_case_in(lane, model, prompt, max_output, self.day)
     }
 }

@@ -1,13 +1,13 @@
 //! Identical requests at the same time.
 
-use super::{asked, outcome};
+use super::{asked, cost, outcome};
 use crate::{
     adapter::{Deed, End, answers_after, fails_after},
-    shelf::Shelf,
+    shelf::{Mood, Shelf},
     world::World,
 };
 use futures_util::future::join_all;
-use signalbox_api::v1::{self, cache_effect::Outcome};
+use signalbox_api::v1::{self, CacheMode, cache_effect::Outcome};
 use signalbox_ports::Unlimited;
 use signalbox_types::ErrorReason;
 use std::time::Duration;
@@ -23,6 +23,61 @@ async fn one_call_answers_all_who_ask_the_same_meanwhile() {
     assert_eq!(world.adapter.calls().len(), 1);
     assert!(!shelf.told_of("renew").is_empty(), "the answer takes longer than the flight");
     assert!(shelf.told_of("release").is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_makes_one_lookup_and_a_hit_is_a_hit_for_each_of_it() {
+    let shelf = Shelf::default();
+    let world = World::keeping(Unlimited, &shelf);
+    let many = || join_all((0..50).map(|_| world.ask(asked("pair"))));
+    let made: Vec<_> = many().await.into_iter().map(|answer| outcome(&answer.unwrap().route).0).collect();
+    assert_eq!(made.iter().filter(|outcome| **outcome == Outcome::Miss).count(), 1, "{made:?}");
+    assert_eq!(made.iter().filter(|outcome| **outcome == Outcome::Coalesced).count(), 49, "{made:?}");
+    assert_eq!(shelf.told_of("lookup").len(), 1);
+    shelf.settled().await;
+
+    for answer in many().await {
+        let route = answer.unwrap().route;
+        let effect = route.cache.as_ref().unwrap();
+        assert_eq!((effect.outcome(), cost(effect.saved.as_ref())), (Outcome::ExactHit, 1000));
+        assert_eq!(cost(route.total_cost.as_ref()), 0);
+    }
+    assert_eq!((shelf.told_of("lookup").len(), world.adapter.calls().len()), (2, 1));
+    let told = world.book.closed();
+    let hits: Vec<_> = told.iter().filter(|event| event.route_reason == "exact hit").collect();
+    assert_eq!(hits.len(), 50);
+    assert!(hits.iter().all(|event| event.attempts.is_empty() && cost(event.cost.as_ref()) == 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_exact_answers_only_asks_apart() {
+    let shelf = Shelf::default();
+    let world = World::keeping(Unlimited, &shelf);
+    let exact = v1::GenerateRequest { cache_mode: CacheMode::ExactOnly.into(), ..asked("pair") };
+    world.adapter.tell("openai", [answers_after(1_000, "one"), answers_after(1_000, "other")]);
+    let (any, only) = tokio::join!(world.ask(asked("pair")), world.ask(exact));
+    any.unwrap();
+    only.unwrap();
+    let lookups = shelf.told_of("lookup");
+    assert!(lookups.contains(&"lookup alias:pair exactly".to_owned()), "{lookups:?}");
+    assert!(lookups.contains(&"lookup alias:pair".to_owned()), "{lookups:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_that_is_called_off_before_it_has_looked_hands_on_to_one_other() {
+    let shelf = Shelf::default();
+    let world = World::keeping(Unlimited, &shelf);
+    shelf.change(|state| state.mood = Mood::Hangs);
+    world.adapter.tell("openai", [answers_after(1_000, "in the end")]);
+    let leader = timeout(Duration::from_millis(2), world.ask(asked("pair")));
+    let followers = async {
+        sleep(Duration::from_millis(1)).await;
+        join_all((0..10).map(|_| world.ask(asked("pair")))).await
+    };
+    let (cut, answers) = tokio::join!(leader, followers);
+    assert!(cut.is_err());
+    assert!(answers.iter().all(|answer| answer.as_ref().unwrap().text == "in the end"));
+    assert_eq!((shelf.told_of("lookup").len(), world.adapter.calls().len()), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
