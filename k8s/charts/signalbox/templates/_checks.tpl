@@ -37,19 +37,16 @@
 {{- define "signalbox.checkRoles" -}}
 {{- $key := printf "deployments.%s.roles" .name -}}
 {{- if not .roles -}}
-  {{- include "signalbox.refuse" (list .plan (printf "%s: name at least one of router, adapter, ingest, budget and cache" $key)) -}}
+  {{- include "signalbox.refuse" (list .plan (printf "%s: name at least one of router, adapter, ingest, budget, cache and batch" $key)) -}}
 {{- end -}}
 {{- range .roles -}}
-  {{- if eq . "batch" -}}
-    {{- include "signalbox.refuse" (list $.plan (printf "%s: the role batch is not built yet; take it out" $key)) -}}
-  {{- end -}}
   {{- with get $.plan.owners . -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s: deployments.%s.roles has one of %s already, and a role is in one deployment only" $key . (join ", " $.roles))) -}}
   {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Who is missing, or where nobody can reach it. */}}
+{{/* Who is missing, or where nobody can reach it. Without the role batch there is no batch lane, and that is all. */}}
 {{- define "signalbox.checkOwners" -}}
 {{- $owners := .plan.owners -}}
 {{- $cache := include "signalbox.section" (list .root "cache") | fromJson -}}
@@ -65,6 +62,9 @@
   {{- if and (ne $owners.cache $owners.adapter) (eq $owners.adapter (get $owners "router")) -}}
     {{- include "signalbox.refuse" (list .plan (printf "deployments.%s.roles: an adapter beside a router serves that router alone, and the cache needs one for config.cache.embedder and verifier; give the adapter a deployment of its own, or put the cache beside it" $owners.adapter)) -}}
   {{- end -}}
+{{- end -}}
+{{- if and $owners.batch $owners.adapter (ne $owners.batch $owners.adapter) (eq $owners.adapter (get $owners "router")) -}}
+  {{- include "signalbox.refuse" (list .plan (printf "deployments.%s.roles: an adapter beside a router serves that router alone, and batch needs one; add batch to deployments.%s.roles in place of deployments.%s, give the adapter a deployment of its own, or do without batch" $owners.adapter $owners.adapter $owners.batch)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -118,10 +118,10 @@
 {{- $apart := false -}}
 {{- range .plan.deployments -}}
   {{- $roles := .roles | default list -}}
-  {{- if ne (or (has "router" $roles) (has "adapter" $roles)) (has "ingest" $roles) }}{{ $apart = true }}{{ end -}}
+  {{- if ne (or (has "router" $roles) (has "adapter" $roles) (has "batch" $roles)) (has "ingest" $roles) }}{{ $apart = true }}{{ end -}}
 {{- end -}}
 {{- if and $apart (not $nats.servers) -}}
-  {{- include "signalbox.refuse" (list .plan (printf "nats.servers: is needed, since accounts travel from routers and adapters to ingesters in other pods (deployments.%s)" (keys .plan.deployments | sortAlpha | join ", "))) -}}
+  {{- include "signalbox.refuse" (list .plan (printf "nats.servers: is needed, since accounts travel from the roles router, adapter and batch to ingesters in other pods (deployments.%s)" (keys .plan.deployments | sortAlpha | join ", "))) -}}
 {{- end -}}
 {{- if and $nats.password.existingSecret.name (not $nats.user) -}}
   {{- include "signalbox.refuse" (list .plan "nats.user: is needed with nats.password.existingSecret.name") -}}
@@ -142,6 +142,7 @@
   "redis" "redis"
   "telemetry" "telemetry"
   "budgets.store" "postgresql"
+  "batch.store" "batch.postgresql and postgresql"
   "usage.store" "clickhouse and sqlite"
   "usage.spool" "spool"
   "cache.store" "cache.redis and cache.memory"

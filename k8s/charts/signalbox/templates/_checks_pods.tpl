@@ -6,6 +6,7 @@
   "SIGNALBOX_ADMIN_KEY" "adminKey.existingSecret"
   "SIGNALBOX_CACHE_SECRET" "cacheSecret.existingSecret"
   "POSTGRES_PASSWORD" "postgresql.password.existingSecret"
+  "BATCH_POSTGRES_PASSWORD" "batch.postgresql.password.existingSecret"
   "REDIS_PASSWORD" "redis.password.existingSecret"
   "CACHE_REDIS_PASSWORD" "cache.redis.password.existingSecret"
   "CLICKHOUSE_PASSWORD" "clickhouse.password.existingSecret"
@@ -71,7 +72,7 @@
 {{- $at := .at -}}
 {{- $plan := .plan -}}
 {{- with .pod -}}
-  {{- include "signalbox.checkOwn" (dict "plan" $plan "at" (printf "%s.extraVolumes" $at) "items" .extraVolumes "field" "name" "own" "config|data|tmp|tls|mtls|nats-credentials|(postgresql|redis|cache-redis|clickhouse|nats)-ca") -}}
+  {{- include "signalbox.checkOwn" (dict "plan" $plan "at" (printf "%s.extraVolumes" $at) "items" .extraVolumes "field" "name" "own" "config|data|tmp|tls|mtls|nats-credentials|(postgresql|batch-postgresql|redis|cache-redis|clickhouse|nats)-ca") -}}
   {{- include "signalbox.checkOwn" (dict "plan" $plan "at" (printf "%s.extraInitContainers" $at) "items" .extraInitContainers "field" "name" "own" "signalbox|migrate") -}}
   {{- $mounts := list -}}
   {{- $known := list "config" "data" "tmp" -}}

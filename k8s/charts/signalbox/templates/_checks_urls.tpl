@@ -5,8 +5,11 @@
 {{- $host := `(\[[0-9A-Fa-f:.]+\]|[^][:/?#@\s]+)(:[0-9]+)?` -}}
 {{- $http := printf "^https?://%s(/[^?#]*)?$" $host -}}
 {{- $redis := printf "^rediss?://%s(/[0-9]*)?$" $host -}}
+{{- $postgres := printf `^postgres(ql)?://[^:/?#@\s]+@%s/[^/?#]+(\?[^#]*)?$` $host -}}
+{{- $named := "with user and database and without a password, as in postgres://signalbox@postgres:5432/signalbox" -}}
 {{- $rules := list
-  (dict "at" "postgresql.url" "url" $values.postgresql.url "form" (printf `^postgres(ql)?://[^:/?#@\s]+@%s/[^/?#]+(\?[^#]*)?$` $host) "right" "with user and database and without a password, as in postgres://signalbox@postgres:5432/signalbox")
+  (dict "at" "postgresql.url" "url" $values.postgresql.url "form" $postgres "right" $named)
+  (dict "at" "batch.postgresql.url" "url" $values.batch.postgresql.url "form" $postgres "right" $named)
   (dict "at" "redis.url" "url" $values.redis.url "form" $redis "right" "without user and password, as in redis://redis:6379; give redis.user and redis.password.existingSecret")
   (dict "at" "cache.redis.url" "url" $values.cache.redis.url "form" $redis "right" "without user and password, as in redis://redis:6379; give cache.redis.user and cache.redis.password.existingSecret")
   (dict "at" "clickhouse.url" "url" $values.clickhouse.url "form" $http "right" "without user, password and query, as in https://clickhouse:8443; give clickhouse.user and clickhouse.password.existingSecret")
@@ -17,7 +20,7 @@
 {{- range $rules }}{{ if .url -}}
   {{- $authority := regexReplaceAll "^[A-Za-z]+://" .url "" | regexFind "^[^/?#]*" -}}
   {{- $port := regexFind ":[0-9]+$" $authority | trimPrefix ":" -}}
-  {{- if or (regexMatch "^[^/]*//[^/]*:[^/]*@" .url) (and (eq .at "postgresql.url") (regexMatch "[?].*password" .url)) -}}
+  {{- if or (regexMatch "^[^/]*//[^/]*:[^/]*@" .url) (and (hasSuffix "postgresql.url" .at) (regexMatch "[?].*password" .url)) -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s: holds a password, which everybody could read in the ConfigMap; give it by existingSecret" .at)) -}}
   {{- else if not (regexMatch .form .url) -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s: is not an address %s" .at .right)) -}}

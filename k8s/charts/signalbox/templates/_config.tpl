@@ -1,25 +1,20 @@
 {{/* signalbox.yaml: what the chart knows, over what the operator gave. Dictionaries, so that each part can be had alone. */}}
 
-{{/* Where the stores are, as JSON: all that the migrations need. */}}
+{{/* Where the stores are, as JSON: all that the migrations need. (dict "root" $ "plan" PLAN) */}}
 {{- define "signalbox.storesConfig" -}}
-{{- $config := dict "telemetry" (dict "log_format" .Values.telemetry.logFormat "log_level" .Values.telemetry.logLevel) -}}
-{{- $budgets := dict "sqlite" dict -}}
-{{- with .Values.postgresql -}}
-  {{- if .url -}}
-    {{- $url := .url -}}
-    {{- if include "signalbox.hasCa" . -}}
-      {{- $url = printf "%s%ssslrootcert=%s/ca.crt" $url (ternary "&" "?" (contains "?" $url)) (include "signalbox.caFolder" "postgresql") -}}
-    {{- end -}}
-    {{- $postgres := dict "url" $url -}}
-    {{- if .password.existingSecret.name }}{{ $_ := set $postgres "password" (dict "env" "POSTGRES_PASSWORD") }}{{ end -}}
-    {{- $budgets = dict "postgres" $postgres -}}
-  {{- end -}}
+{{- $values := .root.Values -}}
+{{- $config := dict "telemetry" (dict "log_format" $values.telemetry.logFormat "log_level" $values.telemetry.logLevel) -}}
+{{- $ledger := include "signalbox.postgresConfig" (dict "store" $values.postgresql "need" "postgresql" "variable" "POSTGRES_PASSWORD") | fromJson -}}
+{{- $_ := set $config "budgets" (dict "store" $ledger) -}}
+{{- if hasKey .plan.owners "batch" -}}
+  {{- $jobs := include "signalbox.batchPostgresql" .root | fromJson -}}
+  {{- $jobs = include "signalbox.postgresConfig" (dict "store" $jobs "need" "batchPostgresql" "variable" "BATCH_POSTGRES_PASSWORD") | fromJson -}}
+  {{- $_ := set $config "batch" (dict "store" $jobs) -}}
 {{- end -}}
-{{- $_ := set $config "budgets" (dict "store" $budgets) -}}
 {{- $sqlite := dict -}}
-{{- with .Values.sqlite.retentionDays }}{{ $_ := set $sqlite "retention_days" (int .) }}{{ end -}}
+{{- with $values.sqlite.retentionDays }}{{ $_ := set $sqlite "retention_days" (int .) }}{{ end -}}
 {{- $usage := dict "sqlite" $sqlite -}}
-{{- with .Values.clickhouse -}}
+{{- with $values.clickhouse -}}
   {{- if .url -}}
     {{- $clickhouse := dict "url" .url "database" .database -}}
     {{- with .user }}{{ $_ := set $clickhouse "user" . }}{{ end -}}
@@ -34,11 +29,26 @@
 {{- toJson $config -}}
 {{- end -}}
 
+{{/* A store in PostgreSQL, or in a file where there is none, as JSON: (dict "store" VALUES "need" NAME "variable" NAME). */}}
+{{- define "signalbox.postgresConfig" -}}
+{{- $store := dict "sqlite" dict -}}
+{{- if .store.url -}}
+  {{- $url := .store.url -}}
+  {{- if include "signalbox.hasCa" .store -}}
+    {{- $url = printf "%s%ssslrootcert=%s/ca.crt" $url (ternary "&" "?" (contains "?" $url)) (include "signalbox.caFolder" .need) -}}
+  {{- end -}}
+  {{- $postgres := dict "url" $url -}}
+  {{- if .store.password.existingSecret.name }}{{ $_ := set $postgres "password" (dict "env" .variable) }}{{ end -}}
+  {{- $store = dict "postgres" $postgres -}}
+{{- end -}}
+{{- toJson $store -}}
+{{- end -}}
+
 {{/* Everything, as JSON: (dict "root" $ "plan" PLAN). */}}
 {{- define "signalbox.config" -}}
 {{- $values := .root.Values -}}
 {{- $config := deepCopy ($values.config | default dict) -}}
-{{- include "signalbox.overlay" (dict "into" $config "over" (include "signalbox.storesConfig" .root | fromJson)) -}}
+{{- include "signalbox.overlay" (dict "into" $config "over" (include "signalbox.storesConfig" . | fromJson)) -}}
 {{- with $values.telemetry.otlpEndpoint }}{{ $_ := set $config.telemetry "otlp_endpoint" . }}{{ end -}}
 {{- $_ := set $config "server" (include "signalbox.serverConfig" .root | fromJson) -}}
 {{- with include "signalbox.peersConfig" . | fromJson }}{{ $_ := set $config "peers" . }}{{ end -}}
@@ -113,7 +123,7 @@
 
 {{/* Of what is read at the start only: pods are replaced when it changes, and take over everything else by themselves. */}}
 {{- define "signalbox.startChecksum" -}}
-{{- $start := pick .config "server" "telemetry" "peers" "mtls" "nats" "access" "budgets" "redis" "usage" "alerts" -}}
+{{- $start := pick .config "server" "telemetry" "peers" "mtls" "nats" "access" "budgets" "redis" "batch" "usage" "alerts" -}}
 {{- $_ := set $start "cache" (omit .config.cache "defaults") -}}
 {{- toJson $start | sha256sum -}}
 {{- end -}}

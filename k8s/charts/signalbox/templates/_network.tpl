@@ -30,8 +30,10 @@
 {{- define "signalbox.egressToStores" -}}
 {{- $values := .root.Values -}}
 {{- $egress := $values.networkPolicy.egress -}}
+{{- $jobs := include "signalbox.batchPostgresql" .root | fromJson -}}
 {{- $known := dict
   "postgresql" (dict "urls" (list $values.postgresql.url) "default" 5432 "to" $egress.postgresql.to)
+  "batchPostgresql" (dict "urls" (list $jobs.url) "default" 5432 "to" $egress.postgresql.to)
   "redis" (dict "urls" (list $values.redis.url) "default" 6379 "to" $egress.redis.to)
   "cacheRedis" (dict "urls" (list $values.cache.redis.url) "default" 6379 "to" $egress.cacheRedis.to)
   "clickhouse" (dict "urls" (list $values.clickhouse.url) "default" (ternary 443 80 (hasPrefix "https:" $values.clickhouse.url)) "to" $egress.clickhouse.to)

@@ -37,11 +37,12 @@ What is to be rendered, as JSON, once it is known that it can work:
 {{- $deployment := .deployment -}}
 {{- $roles := $deployment.roles | default list -}}
 {{- $ledger := and (has "budget" $roles) (not $values.postgresql.url) -}}
+{{- $jobs := and (has "batch" $roles) (not (include "signalbox.batchPostgresql" .root | fromJson).url) -}}
 {{- $accounts := and (has "ingest" $roles) (not $values.clickhouse.url) -}}
-{{- $keeps := or $ledger $accounts (has "router" $roles) (has "adapter" $roles) -}}
+{{- $keeps := or $ledger $accounts (has "router" $roles) (has "adapter" $roles) (has "batch" $roles) -}}
 {{- $_ := set $deployment "fullname" (printf "%s-%s" (include "signalbox.fullname" .root) .name) -}}
 {{- $_ := set $deployment "several" (or $deployment.hpa.enabled (gt (int $deployment.replicas) 1)) -}}
-{{- $_ := set $deployment "embedded" (concat (ternary (list "postgresql.url") list $ledger) (ternary (list "clickhouse.url") list $accounts)) -}}
+{{- $_ := set $deployment "embedded" (concat (ternary (list "postgresql.url") list (or $ledger $jobs)) (ternary (list "clickhouse.url") list $accounts)) -}}
 {{- $_ := set $deployment "keeps" $keeps -}}
 {{- $_ := set $deployment "kind" (ternary "StatefulSet" "Deployment" (and $keeps $values.spool.persistence.enabled)) -}}
 {{- end -}}
@@ -54,6 +55,7 @@ What is to be rendered, as JSON, once it is known that it can work:
   "ingest" (list "budget")
   "budget" (list "ingest")
   "cache" (list "adapter" "budget")
+  "batch" (list "router" "adapter" "budget")
   | toJson -}}
 {{- end -}}
 
@@ -64,7 +66,8 @@ What is to be rendered, as JSON, once it is known that it can work:
   "adapter" (list "nats" "otlp" "redis" "vendors")
   "ingest" (list "nats" "otlp" "clickhouse")
   "budget" (list "nats" "otlp" "postgresql" "redis")
-  "cache" (list "nats" "otlp" "cacheRedis") -}}
+  "cache" (list "nats" "otlp" "cacheRedis")
+  "batch" (list "nats" "otlp" "batchPostgresql") -}}
 {{- $all := list "adminKey" -}}
 {{- range . }}{{ $all = concat $all (get $needs . | default list) }}{{ end -}}
 {{- uniq $all | toJson -}}

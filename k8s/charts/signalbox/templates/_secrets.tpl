@@ -17,6 +17,9 @@
 {{- if and $values.postgresql.url (not $values.postgresql.withoutPassword) -}}
   {{- include "signalbox.requireSecret" (dict "plan" .plan "given" $values.postgresql.password "at" "postgresql.password" "why" "with postgresql.url; set postgresql.withoutPassword where the server asks for none") -}}
 {{- end -}}
+{{- if and $values.batch.postgresql.url (not $values.postgresql.withoutPassword) (not (include "signalbox.batchPostgresql" .root | fromJson).password.existingSecret.name) -}}
+  {{- include "signalbox.requireSecret" (dict "plan" .plan "given" $values.batch.postgresql.password "at" "batch.postgresql.password" "why" "with batch.postgresql.url; set postgresql.withoutPassword where the server asks for none") -}}
+{{- end -}}
 {{- $stores := dict "redis" $values.redis "cache.redis" $values.cache.redis "clickhouse" $values.clickhouse "nats" $values.nats -}}
 {{- range $at, $store := $stores -}}
   {{- if $store.user -}}
@@ -33,14 +36,27 @@
 {{- end }}{{ end -}}
 {{- end -}}
 
+{{/* Where the role batch keeps its jobs, as JSON: in the ledger's PostgreSQL, but for what is given for it alone. */}}
+{{- define "signalbox.batchPostgresql" -}}
+{{- $shared := .Values.postgresql -}}
+{{- $own := .Values.batch.postgresql -}}
+{{- dict
+  "url" (default $shared.url $own.url)
+  "password" (ternary $own.password $shared.password (ne $own.password.existingSecret.name ""))
+  "ca" (ternary $own.ca $shared.ca (ne (include "signalbox.hasCa" $own) ""))
+  | toJson -}}
+{{- end -}}
+
 {{/* The variables of a container: (dict "root" $ "needs" LIST "extraEnv" LIST). It gets what it needs and no more. */}}
 {{- define "signalbox.env" -}}
 {{- $values := .root.Values -}}
+{{- $jobs := include "signalbox.batchPostgresql" .root | fromJson -}}
 - name: SIGNALBOX_DATA_DIR
   value: /var/lib/signalbox
 {{- if has "adminKey" .needs }}{{ include "signalbox.secretVariable" (list "SIGNALBOX_ADMIN_KEY" $values.adminKey) }}{{ end -}}
 {{- if and (has "nats" .needs) $values.nats.servers }}{{ include "signalbox.secretVariable" (list "NATS_PASSWORD" $values.nats.password) }}{{ end -}}
 {{- if and (has "postgresql" .needs) $values.postgresql.url }}{{ include "signalbox.secretVariable" (list "POSTGRES_PASSWORD" $values.postgresql.password) }}{{ end -}}
+{{- if and (has "batchPostgresql" .needs) $jobs.url }}{{ include "signalbox.secretVariable" (list "BATCH_POSTGRES_PASSWORD" $jobs.password) }}{{ end -}}
 {{- if and (has "clickhouse" .needs) $values.clickhouse.url }}{{ include "signalbox.secretVariable" (list "CLICKHOUSE_PASSWORD" $values.clickhouse.password) }}{{ end -}}
 {{- if and (has "redis" .needs) $values.redis.url }}{{ include "signalbox.secretVariable" (list "REDIS_PASSWORD" $values.redis.password) }}{{ end -}}
 {{- if has "cacheRedis" .needs -}}
@@ -61,7 +77,8 @@
   path: /etc/signalbox-nats
   source: {{ include "signalbox.secretFile" (dict "given" $values.nats.credentials "path" "nats.creds") }}
 {{- end }}
-{{- range $need, $store := dict "postgresql" $values.postgresql "redis" $values.redis "cacheRedis" $values.cache.redis "clickhouse" $values.clickhouse "nats" $values.nats }}
+{{- $jobs := include "signalbox.batchPostgresql" .root | fromJson }}
+{{- range $need, $store := dict "postgresql" $values.postgresql "batchPostgresql" $jobs "redis" $values.redis "cacheRedis" $values.cache.redis "clickhouse" $values.clickhouse "nats" $values.nats }}
 {{- if and (has $need $.needs) (or $store.url $store.servers) (include "signalbox.hasCa" $store) }}
 - name: {{ kebabcase $need }}-ca
   path: {{ include "signalbox.caFolder" $need }}

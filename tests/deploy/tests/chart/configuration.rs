@@ -64,16 +64,16 @@ fn peers_are_the_services_of_roles_in_other_deployments() {
     assert_eq!(peers("small"), Value::Null);
     assert_eq!(
         peers("split"),
-        json!({"adapter": at("adapter"), "budget": at("budget"), "cache": at("cache"), "ingest": at("ingest")})
+        json!({"adapter": at("adapter"), "budget": at("budget"), "cache": at("cache"), "ingest": at("ingest"), "router": at("router")})
     );
     assert_eq!(
         peers("air-gapped"),
-        json!({"adapter": at("adapter"), "budget": at("budget"), "ingest": at("ingest")})
+        json!({"adapter": at("adapter"), "budget": at("budget"), "ingest": at("ingest"), "router": at("router")})
     );
     let internal = |role: &str| json!([format!("https://signalbox-{role}:50052")]);
     assert_eq!(
         peers("mtls-cert-manager"),
-        json!({"adapter": internal("adapter"), "budget": internal("budget"), "ingest": internal("ingest")})
+        json!({"adapter": internal("adapter"), "budget": internal("budget"), "ingest": internal("ingest"), "router": internal("router")})
     );
 }
 
@@ -82,15 +82,17 @@ fn certificates_say_the_roles_of_their_process_and_nothing_else() {
     let manifests = Manifests::example("mtls-cert-manager");
     let certificates: Vec<&Value> = manifests.of_kind("Certificate").collect();
     let names: Vec<&str> = certificates.iter().map(|one| text(one, "/metadata/name")).collect();
-    assert_eq!(names, ["signalbox-ingest-mtls", "signalbox-router-mtls"], "the adapter's is from elsewhere");
+    let made = ["batch", "ingest", "router"].map(|of| format!("signalbox-{of}-mtls"));
+    assert_eq!(names, made, "the adapter's is from elsewhere");
     let uris = ["router", "budget", "cache"].map(|role| format!("spiffe://llm.example.com/{role}"));
-    assert_eq!(certificates[1]["spec"]["uris"], json!(uris));
+    assert_eq!(certificates[2]["spec"]["uris"], json!(uris));
     assert_eq!(of(&manifests)["mtls"]["trust_domain"], "llm.example.com");
     for pod in manifests.serving() {
         let secret = list(pod.spec, "/volumes").iter().find(|volume| volume["name"] == "mtls").unwrap();
         let wanted = match pod.name() {
             "signalbox-adapter" => "adapter-from-vault",
             "signalbox-ingest" => "signalbox-ingest-mtls",
+            "signalbox-batch" => "signalbox-batch-mtls",
             _ => "signalbox-router-mtls",
         };
         assert_eq!(text(secret, "/secret/secretName"), wanted);
@@ -126,6 +128,7 @@ fn pods_are_replaced_for_what_is_read_at_start_and_for_nothing_else() {
         (r#"config.access={"reflection":false}"#, true),
         (r#"config.budgets={"lease_ttl":"30s"}"#, true),
         (r#"config.usage={"ingest":{"batch_events":100}}"#, true),
+        (r#"config.batch={"window_wait":"5m"}"#, true),
         (r#"config.alerts={"enabled":false}"#, true),
         (r#"nats.servers=["nats://other:4222"]"#, true),
         (r#"telemetry.logLevel="debug""#, true),
@@ -165,7 +168,8 @@ fn a_pod_has_the_secrets_of_its_roles_and_no_others() {
         let wanted: &[&str] = match pod.name() {
             "signalbox-adapter" => &["OPENAI_API_KEY"],
             "signalbox-budget" => &["POSTGRES_PASSWORD"],
-            "signalbox-migrate" => &["POSTGRES_PASSWORD"],
+            "signalbox-batch" => &["BATCH_POSTGRES_PASSWORD"],
+            "signalbox-migrate" => &["BATCH_POSTGRES_PASSWORD", "POSTGRES_PASSWORD"],
             "signalbox-cache" => &["SIGNALBOX_CACHE_SECRET"],
             _ => &[],
         };

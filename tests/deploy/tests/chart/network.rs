@@ -4,7 +4,7 @@ use super::manifests::{Faults, Manifests, Pod, list, map, text};
 use serde_json::Value;
 
 /// Which role calls which, as docs/architecture.md has it.
-const ARROWS: [(&str, &str); 8] = [
+const ARROWS: [(&str, &str); 11] = [
     ("router", "adapter"),
     ("router", "budget"),
     ("router", "cache"),
@@ -13,6 +13,9 @@ const ARROWS: [(&str, &str); 8] = [
     ("cache", "budget"),
     ("cache", "adapter"),
     ("budget", "ingest"),
+    ("batch", "router"),
+    ("batch", "adapter"),
+    ("batch", "budget"),
 ];
 
 /// Every port that a pod may have.
@@ -147,6 +150,8 @@ fn what_the_operators_configuration_reaches_is_let_out_by_itself() {
     assert!([443, 9000].iter().all(|port| ingest.contains(port)), "{ingest:?}");
     let budget = ports("llm-box-budget");
     assert!([5433, 6379, 4222, 4223].iter().all(|port| budget.contains(port)), "{budget:?}");
+    let batch = ports("llm-box-batch");
+    assert!(batch.contains(&5434) && !batch.contains(&5433), "{batch:?}");
     let migrations = ports("llm-box-migrate");
-    assert_eq!(migrations, [5353, 5353, 5433, 443], "{migrations:?}");
+    assert_eq!(migrations, [5353, 5353, 5433, 443, 5434], "{migrations:?}");
 }

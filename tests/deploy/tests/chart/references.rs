@@ -139,6 +139,7 @@ fn every_file_that_the_configuration_names_is_mounted_where_it_is_read() {
             let role = match folder.rsplit('/').next().unwrap() {
                 "postgresql" | "redis" => "budget",
                 "cache-redis" => "cache",
+                "batch-postgresql" => "batch",
                 "clickhouse" => "ingest",
                 _ => "router",
             };

@@ -65,8 +65,19 @@ const TOGETHER: &[(&str, &str, &str)] = &[
     ("split", r#"deployments.cache.enabled=false"#, "or set config.cache.enabled to false"),
     (
         "split",
-        r#"deployments.batch={"roles":["batch"]}"#,
-        "deployments.batch.roles: the role batch is not built",
+        r#"batch.postgresql.url="postgres://me@jobs/db",batch.postgresql.password.existingSecret.name="",postgresql.password.existingSecret.name="""#,
+        "batch.postgresql.password.existingSecret.name: is needed with batch.postgresql.url",
+    ),
+    ("split", r#"batch.postgresql.url="postgres://me:secret@jobs/db""#, "batch.postgresql.url: holds a password"),
+    (
+        "split",
+        r#"config.batch={"store":{"sqlite":{}}}"#,
+        "config.batch.store: is written by the chart; use the values batch.postgresql and postgresql",
+    ),
+    (
+        "small",
+        r#"deployments={"router":{"roles":["router","adapter","ingest","budget","cache"]},"batch":{"enabled":true}}"#,
+        "batch needs one; add batch to deployments.router.roles in place of deployments.batch",
     ),
     ("split", r#"deployments.other={"replicas":1}"#, "deployments.other.roles: name at least one of router"),
     ("split", r#"config.cache.enabled=false"#, "deployments.cache.enabled: set it to false"),

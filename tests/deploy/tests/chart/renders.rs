@@ -68,15 +68,15 @@ fn an_installation_says_what_to_do_next_and_what_is_missing() {
             "small" => &[
                 "in the clear (server.tls)",
                 "The one pod with everything is away when it is replaced, until it has finished its calls: up to 140",
-                "router has ingest and budget and cache beside router: whoever may call routers reaches",
+                "router has ingest and budget and cache beside router: whoever may call router reaches",
                 "STORES IN FILES ARE FOR TRYING THINGS OUT",
                 "on the volume data-signalbox-router-0",
             ],
-            "split" => &["in the clear (server.tls)", "in the clear (mtls.enabled)", "emptyDirs"],
+            "split" => &["in the clear (server.tls)", "in the clear (mtls.enabled)", "emptyDirs", "http://signalbox-batch.llm.svc:50051"],
             "mtls-cert-manager" => &["https://signalbox.llm.svc:50051", "Each pod caches"],
             "air-gapped" => &["ALL VENDORS ARE SIMULATED", "Each pod caches"],
             "bare" => &[
-                "The accounts of all requests",
+                "the accounts of all requests",
                 "GO WITH THE POD",
                 "set sqlite.retentionDays",
                 "Any pod reaches",

@@ -72,6 +72,7 @@ fn volumes_outlive_pods_where_they_are_asked_for() {
         [
             ("signalbox-ingest", "Deployment"),
             ("signalbox-adapter", "StatefulSet"),
+            ("signalbox-batch", "StatefulSet"),
             ("signalbox-router", "StatefulSet")
         ]
     );
