@@ -18,8 +18,9 @@ pub struct CallRecord {
     pub usage: TokenUsage,
     /// What it cost; `None` where the price is unknown.
     pub cost: Option<Money>,
-    /// From the start of the call to its end.
-    pub latency: Duration,
+    /// From the start of the call to its end. `None` for an item of a batch, which is no call of its own: only its
+    /// tokens and its cost are counted.
+    pub latency: Option<Duration>,
     /// From the start to the first byte of content.
     pub time_to_first_token: Option<Duration>,
     /// Whether the vendor is simulated.

@@ -1,5 +1,6 @@
 //! One vendor, as the adapter sees it.
 
+use crate::vendor_batch::VendorBatches;
 use async_trait::async_trait;
 use futures_util::Stream;
 use signalbox_types::{
@@ -66,6 +67,11 @@ pub trait VendorApi: Send + Sync + std::fmt::Debug {
 
     /// Whether this is a simulated vendor.
     fn simulated(&self) -> bool;
+
+    /// The vendor's batch endpoint; `None` where it has none.
+    fn batches(&self) -> Option<&dyn VendorBatches> {
+        None
+    }
 }
 
 /// The events of one answer. Ends after `Done`, or after one `Err`.

@@ -70,8 +70,10 @@ impl CallSink for CallMetrics {
             CallOutcome::Cancelled => "cancelled",
             CallOutcome::Failed(reason) => reason.name(),
         };
-        CALLS.with_label_values(&[labels[0], labels[1], outcome]).inc();
-        LATENCY.with_label_values(&labels).observe(record.latency.as_secs_f64());
+        if let Some(latency) = record.latency {
+            CALLS.with_label_values(&[labels[0], labels[1], outcome]).inc();
+            LATENCY.with_label_values(&labels).observe(latency.as_secs_f64());
+        }
         if let Some(first_token) = record.time_to_first_token {
             FIRST_TOKEN.with_label_values(&labels).observe(first_token.as_secs_f64());
         }
@@ -107,7 +109,8 @@ fn log(record: &CallRecord) {
     // Heartbeats tell themselves when a vendor stops to answer, once.
     let is_expected =
         record.probe || matches!(reason, ErrorReason::InvalidRequest | ErrorReason::DeadlineExceeded);
-    let latency_ms = u64::try_from(record.latency.as_millis()).unwrap_or(u64::MAX);
+    let latency = record.latency.unwrap_or_default();
+    let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
     let (request_id, reason) = (&record.request_id, reason.name());
     // Not as `target`, which is the name of an event's own module in JSON.
     let (vendor, model) = (&*record.target.vendor, &*record.target.model);

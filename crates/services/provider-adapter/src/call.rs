@@ -10,7 +10,7 @@ use signalbox_ports::{VendorApi, VendorTarget};
 use signalbox_pricing::{Day, estimate_input_tokens, estimate_prompt_tokens};
 use signalbox_types::{
     Adjustment, Capabilities, Capability, EmbedRequest, ErrorReason, Failure, GenerateRequest, Lane,
-    ModelFacts, ModelRef,
+    ModelFacts, ModelRef, Prompt,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -55,7 +55,7 @@ impl Call {
         call.prompt_tokens = estimate_prompt_tokens(&call.request.prompt);
         // Where tools are in play the vendor may want its reasoning back, so all of it is passed on.
         call.keep_reasoning = call.request.prompt.include_reasoning || !call.request.prompt.tools.is_empty();
-        call.bound_answer();
+        call.adjustments.extend(bound_answer(&mut call.request.prompt, &call.facts));
         Ok(call)
     }
 
@@ -141,20 +141,6 @@ impl Call {
         self.vendor = Arc::new(FaultyVendor { name, vendor: self.vendor.clone(), injected, timeouts });
     }
 
-    /// A wish above the model's own limit would be refused by the vendor.
-    fn bound_answer(&mut self) {
-        let most = self.facts.max_output_tokens;
-        if let Some(wanted) =
-            self.request.prompt.max_output_tokens.filter(|wanted| most > 0 && *wanted > most)
-        {
-            self.request.prompt.max_output_tokens = Some(most);
-            self.adjustments.push(Adjustment {
-                field: "max_output_tokens".into(),
-                description: format!("lowered from {wanted} to this model's limit of {most}").into(),
-            });
-        }
-    }
-
     /// The model as the catalogue lists it: `vendor/*` where it does not.
     pub(crate) fn listed_as(&self) -> ModelRef {
         if self.listed {
@@ -166,6 +152,17 @@ impl Call {
     pub(crate) fn target(&self) -> VendorTarget<'_> {
         VendorTarget { model: &self.model.model, facts: &self.facts, timeout: self.timeout }
     }
+}
+
+/// Lowers a wish above the model's own limit, which the vendor would refuse.
+pub(crate) fn bound_answer(prompt: &mut Prompt, facts: &ModelFacts) -> Option<Adjustment> {
+    let most = facts.max_output_tokens;
+    let wanted = prompt.max_output_tokens.filter(|wanted| most > 0 && *wanted > most)?;
+    prompt.max_output_tokens = Some(most);
+    Some(Adjustment {
+        field: "max_output_tokens".into(),
+        description: format!("lowered from {wanted} to this model's limit of {most}").into(),
+    })
 }
 
 fn describe(catalog: &Catalog, model: &ModelRef, day: Day) -> Result<(ModelFacts, bool), Failure> {

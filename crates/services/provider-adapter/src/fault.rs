@@ -10,7 +10,7 @@ mod tests;
 use async_trait::async_trait;
 use signalbox_api::{convert, v1};
 use signalbox_kit::{catalog::Timeouts, config::ConfigHandle};
-use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget};
+use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget, vendor_batch::VendorBatches};
 use signalbox_types::{DrillFault, EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
 use std::{
     sync::{
@@ -176,5 +176,9 @@ impl VendorApi for FaultyVendor {
 
     fn simulated(&self) -> bool {
         self.vendor.simulated()
+    }
+
+    fn batches(&self) -> Option<&dyn VendorBatches> {
+        self.vendor.batches()
     }
 }

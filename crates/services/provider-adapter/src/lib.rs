@@ -2,6 +2,7 @@
 //!
 //! It holds the vendors' keys and connections. It neither retries nor fails over; that is the router's.
 
+mod batches;
 mod call;
 mod fault;
 mod health;

@@ -13,7 +13,7 @@ pub use account::VendorAccount;
 
 use account::Admitted;
 use async_trait::async_trait;
-use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget};
+use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget, vendor_batch::VendorBatches};
 use signalbox_pricing::{estimate_input_tokens, estimate_prompt_tokens};
 use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, Prompt, TokenUsage, UsageSource};
 use std::sync::Arc;
@@ -103,6 +103,11 @@ impl VendorApi for LimitedVendor {
 
     fn simulated(&self) -> bool {
         self.vendor.simulated()
+    }
+
+    /// Vendors count batches apart from the limits of other calls.
+    fn batches(&self) -> Option<&dyn VendorBatches> {
+        self.vendor.batches()
     }
 }
 

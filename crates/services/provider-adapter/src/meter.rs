@@ -246,7 +246,7 @@ impl Meter {
             outcome,
             usage,
             cost,
-            latency,
+            latency: Some(latency),
             time_to_first_token: self.first_token,
             simulated: self.simulated,
             probe: self.probe,

@@ -1,6 +1,8 @@
 //! The handlers. Only other roles of the deployment reach vendors this way: it is past every rule of the router.
 
-use crate::{call::Call, health::CallHealth, meter::Meter, patience::Patience, stream::MeteredStream};
+use crate::{
+    batches, call::Call, health::CallHealth, meter::Meter, patience::Patience, stream::MeteredStream,
+};
 use arc_swap::ArcSwap;
 use futures_util::{StreamExt as _, stream::BoxStream};
 use signalbox_api::{
@@ -58,8 +60,7 @@ impl Adapter {
 impl ProviderService for Adapter {
     type StreamInvokeModelStream = MeteredStream;
     type WatchHealthStream = BoxStream<'static, Result<v1::WatchHealthResponse, Status>>;
-    type StreamVendorBatchResultsStream =
-        BoxStream<'static, Result<v1::StreamVendorBatchResultsResponse, Status>>;
+    type StreamVendorBatchResultsStream = batches::Results;
 
     async fn invoke_model(
         &self,
@@ -167,31 +168,61 @@ impl ProviderService for Adapter {
 
     async fn submit_vendor_batch(
         &self,
-        _: Request<tonic::Streaming<v1::SubmitVendorBatchRequest>>,
+        request: Request<tonic::Streaming<v1::SubmitVendorBatchRequest>>,
     ) -> Result<Response<v1::SubmitVendorBatchResponse>, Status> {
-        Err(Status::unimplemented("SubmitVendorBatch"))
+        require(&request, Identity::is_of_deployment)?;
+        let span =
+            Span::server("signalbox.v1.ProviderService/SubmitVendorBatch", request.metadata().as_ref());
+        let submitted = batches::submit(&self.dependencies, request.into_inner()).await;
+        ended(&span, submitted)
     }
 
     async fn get_vendor_batch(
         &self,
-        _: Request<v1::GetVendorBatchRequest>,
+        request: Request<v1::GetVendorBatchRequest>,
     ) -> Result<Response<v1::GetVendorBatchResponse>, Status> {
-        Err(Status::unimplemented("GetVendorBatch"))
+        require(&request, Identity::is_of_deployment)?;
+        let span = Span::server("signalbox.v1.ProviderService/GetVendorBatch", request.metadata().as_ref());
+        let batch = batches::get(&self.dependencies, request.into_inner())
+            .await
+            .map_err(|failure| to_status(&failure));
+        ended(&span, batch.map(|batch| v1::GetVendorBatchResponse { batch: Some(batch) }))
     }
 
     async fn cancel_vendor_batch(
         &self,
-        _: Request<v1::CancelVendorBatchRequest>,
+        request: Request<v1::CancelVendorBatchRequest>,
     ) -> Result<Response<v1::CancelVendorBatchResponse>, Status> {
-        Err(Status::unimplemented("CancelVendorBatch"))
+        require(&request, Identity::is_of_deployment)?;
+        let span =
+            Span::server("signalbox.v1.ProviderService/CancelVendorBatch", request.metadata().as_ref());
+        let batch = batches::cancel(&self.dependencies, request.into_inner())
+            .await
+            .map_err(|failure| to_status(&failure));
+        ended(&span, batch.map(|batch| v1::CancelVendorBatchResponse { batch: Some(batch) }))
     }
 
     async fn stream_vendor_batch_results(
         &self,
-        _: Request<v1::StreamVendorBatchResultsRequest>,
-    ) -> Result<Response<Self::StreamVendorBatchResultsStream>, Status> {
-        Err(Status::unimplemented("StreamVendorBatchResults"))
+        request: Request<v1::StreamVendorBatchResultsRequest>,
+    ) -> Result<Response<batches::Results>, Status> {
+        require(&request, Identity::is_of_deployment)?;
+        let span = Span::server(
+            "signalbox.v1.ProviderService/StreamVendorBatchResults",
+            request.metadata().as_ref(),
+        );
+        let results = batches::results(&self.dependencies, request.into_inner()).await;
+        ended(&span, results.map_err(|failure| to_status(&failure)))
     }
+}
+
+/// The end of a call that has a span of its own.
+fn ended<T>(span: &Span, result: Result<T, Status>) -> Result<Response<T>, Status> {
+    if let Err(status) = &result {
+        span.fail(status.message());
+    }
+    span.end();
+    result.map(Response::new)
 }
 
 /// Reasoning that nobody asked to see and no vendor needs back.
