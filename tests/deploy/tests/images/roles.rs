@@ -55,6 +55,9 @@ async fn serves_from_its_volume() {
     assert_eq!(
         running.volume(),
         [
+            "batches.db",
+            "batches.db-shm",
+            "batches.db-wal",
             "budgets.db",
             "budgets.db-shm",
             "budgets.db-wal",
@@ -240,7 +243,7 @@ async fn starts_what_compose_starts() {
     assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
 
     let mut running = Vec::new();
-    for name in ["adapter", "ingest", "router"] {
+    for name in ["adapter", "ingest", "router", "batch"] {
         running.push((name, role(&compose, name, &names).await));
     }
     for (name, process) in &running {

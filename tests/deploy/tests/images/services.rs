@@ -164,7 +164,7 @@ fn every_image_has_a_version() {
 fn every_role_is_built_from_this_repository() {
     let compose = Compose::read();
     let roles: Vec<_> = compose.roles().map(|role| role.name.to_owned()).collect();
-    assert_eq!(roles, ["adapter", "ingest", "migrate", "router"]);
+    assert_eq!(roles, ["adapter", "batch", "ingest", "migrate", "router"]);
     for role in compose.roles() {
         let build = &role.value["build"];
         assert_eq!(build["context"].as_str().map(std::path::Path::new), Some(workspace()));
@@ -215,7 +215,7 @@ fn whoever_is_waited_for_has_something_to_wait_for() {
             }
         }
     }
-    for role in ["router", "adapter", "ingest"] {
+    for role in ["router", "adapter", "ingest", "batch"] {
         let how = waits(compose.service(role))["migrate"]["condition"].clone();
         assert_eq!(how, "service_completed_successfully", "{role} may find no tables");
     }
@@ -249,7 +249,7 @@ fn what_must_survive_is_in_a_named_volume_of_its_own() {
     let declared: BTreeSet<&str> =
         compose.0["volumes"].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(users.keys().copied().collect::<BTreeSet<_>>(), declared);
-    for name in ["router", "adapter", "postgres", "clickhouse", "nats"] {
+    for name in ["router", "adapter", "batch", "postgres", "clickhouse", "nats"] {
         assert!(declared.contains(name), "{name}");
     }
 }
