@@ -11,7 +11,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
-use tokio::{sync::Notify, time::timeout};
+use tokio::{
+    sync::Notify,
+    time::{sleep, timeout},
+};
 use tonic::{Request, Response, Status};
 
 /// How long a flight is led.
@@ -44,6 +47,7 @@ pub(crate) enum Mood {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) mood: Mood,
+    pub(crate) lookup_takes: Duration,
     /// A model call that each lookup makes, in nano-EUR.
     pub(crate) embedding: Option<i64>,
     /// The same of keeping an answer.
@@ -146,6 +150,8 @@ impl CacheService for Shelf {
         let mode = if mode == v1::CacheMode::ExactOnly { " exactly" } else { "" };
         self.state().told.push(format!("lookup {requested}{mode}"));
         self.mood().await?;
+        let takes = self.state().lookup_takes;
+        sleep(takes).await;
         let key = key(request, context);
         let wait = wait.and_then(convert::duration_from_proto);
         let found = async {

@@ -29,6 +29,8 @@ async fn one_call_answers_all_who_ask_the_same_meanwhile() {
 async fn a_crowd_makes_one_lookup_and_a_hit_is_a_hit_for_each_of_it() {
     let shelf = Shelf::default();
     let world = World::keeping(Unlimited, &shelf);
+    shelf.change(|state| state.lookup_takes = Duration::from_millis(3));
+    world.adapter.tell("openai", [answers_after(1_000, "worth the wait")]);
     let many = || join_all((0..50).map(|_| world.ask(asked("pair"))));
     let made: Vec<_> = many().await.into_iter().map(|answer| outcome(&answer.unwrap().route).0).collect();
     assert_eq!(made.iter().filter(|outcome| **outcome == Outcome::Miss).count(), 1, "{made:?}");
