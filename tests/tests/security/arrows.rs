@@ -31,10 +31,12 @@ fn callers(service: &str, method: &str) -> &'static [&'static str] {
             "ProviderService",
             "SubmitVendorBatch" | "GetVendorBatch" | "CancelVendorBatch" | "StreamVendorBatchResults",
         )
-        | ("RouterService", "ExplainRoute") => &["batch"],
+        | ("RouterService", "PrepareBatchItem") => &["batch"],
         ("ProviderService", _) | ("AdminService", "ListVendors") => &["router"],
         ("CacheService", "Lookup" | "Store" | "RenewFlight" | "ReleaseFlight" | "ReportHit") => &["router"],
-        ("BudgetService", method) if ADMISSION.contains(&method) => &["router", "adapter", "ingest", "cache", "batch"],
+        ("BudgetService", method) if ADMISSION.contains(&method) => {
+            &["router", "adapter", "ingest", "cache", "batch"]
+        }
         ("UsageService", "ListRequests") => &["budget"],
         _ => &[],
     }
@@ -42,12 +44,8 @@ fn callers(service: &str, method: &str) -> &'static [&'static str] {
 
 /// Whether no key opens it, however mighty, where roles show certificates.
 fn is_for_roles_alone(service: &str, method: &str) -> bool {
-    let shared = [
-        ("AdminService", "ListVendors"),
-        ("CacheService", "ReportHit"),
-        ("RouterService", "ExplainRoute"),
-        ("UsageService", "ListRequests"),
-    ];
+    let shared =
+        [("AdminService", "ListVendors"), ("CacheService", "ReportHit"), ("UsageService", "ListRequests")];
     !callers(service, method).is_empty() && !shared.contains(&(service, method))
 }
 

@@ -39,6 +39,8 @@ enum Command {
     Models(commands::models::ModelsArgs),
     /// Inject faults for a while and see whether users would notice.
     Drill(commands::drill::DrillArgs),
+    /// Hand in work that can wait, at batch prices, and fetch what came of it.
+    Batch(Box<commands::batch::BatchArgs>),
     /// Show what was used, by whom, for what and at what cost.
     Usage(Box<commands::usage::UsageArgs>),
     /// Add, show and change tenants.
@@ -95,6 +97,7 @@ async fn dispatch(command: Command) -> Result<(), String> {
         Command::Explain(args) => commands::explain::run(args).await.map_err(|error| error.to_string()),
         Command::Models(args) => commands::models::run(args).await.map_err(|error| error.to_string()),
         Command::Drill(args) => commands::drill::run(args).await.map_err(|error| error.to_string()),
+        Command::Batch(args) => commands::batch::run(*args).await.map_err(|error| error.to_string()),
         Command::Usage(args) => commands::usage::run(*args).await.map_err(|error| error.to_string()),
         Command::Tenant(args) => commands::tenant::run(*args).await.map_err(|error| error.to_string()),
         Command::Key(args) => commands::key::run(args).await.map_err(|error| error.to_string()),

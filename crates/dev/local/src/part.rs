@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr};
 /// A kind of process. Their order is that in which they are ended: who calls before who is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
+    /// The role that takes work that can wait.
+    Batch,
     /// The role that clients call.
     Router,
     /// The role that calls vendors.
@@ -29,7 +31,8 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
+        Self::Batch,
         Self::Router,
         Self::Adapter,
         Self::Cache,
@@ -45,6 +48,7 @@ impl Kind {
     /// Its name; of a role, that on the command line of `signalbox serve`.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Batch => "batch",
             Self::Router => "router",
             Self::Adapter => "adapter",
             Self::Cache => "cache",
@@ -115,9 +119,14 @@ impl Part {
         Self::all().filter(|part| part.kind.is_role())
     }
 
-    /// Its place among all.
+    /// Its place among all, in the order in which they came to be: a new one changes nobody's ports.
     pub(crate) fn place(self) -> u16 {
-        Self::all().zip(0..).find_map(|(part, place)| (part == self).then_some(place)).unwrap_or_default()
+        let (new, old): (Vec<Self>, Vec<Self>) = Self::all().partition(|part| part.kind == Kind::Batch);
+        old.into_iter()
+            .chain(new)
+            .zip(0..)
+            .find_map(|(part, place)| (part == self).then_some(place))
+            .unwrap_or_default()
     }
 }
 
@@ -151,9 +160,10 @@ mod tests {
         assert_eq!("router-2".parse(), Ok(Part { kind: Kind::Router, number: 2 }));
         assert!("router-3".parse::<Part>().is_err());
         assert_eq!(Kind::role("ingest"), Ok(Kind::Ingest));
-        for name in ["batch", "nats"] {
-            let told =
-                format!("`{name}` is no role of Signalbox; there are router, adapter, cache, budget, ingest");
+        for name in ["bach", "nats"] {
+            let told = format!(
+                "`{name}` is no role of Signalbox; there are batch, router, adapter, cache, budget, ingest"
+            );
             assert_eq!(Kind::role(name), Err(told));
         }
     }

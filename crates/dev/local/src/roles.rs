@@ -25,11 +25,20 @@ pub(crate) fn prepare(stack: &Stack, part: Part) -> Result<Launch, String> {
         .env("SIGNALBOX_ADMIN_KEY", &secrets.admin_key)
         .env(PASSWORD, &secrets.engines)
         .env("RUST_BACKTRACE", "1");
+    let fit = stack.fit();
     match part.kind {
-        Kind::Cache => launch = launch.env("SIGNALBOX_CACHE_SECRET", &secrets.cache),
+        Kind::Cache => {
+            let secret = fit.map_or(&secrets.cache, |fit| &fit.cache_secret);
+            launch = launch.env("SIGNALBOX_CACHE_SECRET", secret);
+        }
         // They call the vendors, and nobody else has their keys.
-        Kind::Adapter => launch = KEYS.iter().fold(launch, |launch, (name, key)| launch.env(name, *key)),
+        Kind::Adapter if fit.is_none() => {
+            launch = KEYS.iter().fold(launch, |launch, (name, key)| launch.env(name, *key));
+        }
         _ => {}
+    }
+    for (name, value) in fit.iter().flat_map(|fit| &fit.environment) {
+        launch = launch.env(name, value);
     }
     Ok(launch)
 }
@@ -48,8 +57,10 @@ fn configuration(stack: &Stack, part: Part) -> Value {
         let mtls = json!({"certificate_file": certificate, "key_file": key, "ca_file": authorities});
         merge(&mut config, json!({"mtls": mtls}));
     }
-    if !stack.overlay().is_null() {
-        merge(&mut config, stack.overlay().clone());
+    for over in [Some(stack.overlay()), stack.fit().map(|fit| &fit.overlay)].into_iter().flatten() {
+        if !over.is_null() {
+            merge(&mut config, over.clone());
+        }
     }
     config
 }
@@ -58,14 +69,16 @@ fn configuration(stack: &Stack, part: Part) -> Value {
 fn everybodys(stack: &Stack) -> Value {
     let port = |kind| stack.ports().of(Part { kind, number: 1 }, Purpose::Clients);
     let password = json!({"env": PASSWORD});
+    let postgres = json!({"postgres": {
+        "url": format!("postgres://{USER}@127.0.0.1:{}/postgres", port(Kind::Postgres)),
+        "password": password,
+    }});
     json!({
         "access": {"authentication": "required"},
         "nats": {"servers": stack.urls(Kind::Nats), "user": USER, "password": password, "max_bytes": 256 << 20},
         "redis": {"url": format!("redis://127.0.0.1:{}", port(Kind::Redis)), "password": password},
-        "budgets": {"store": {"postgres": {
-            "url": format!("postgres://{USER}@127.0.0.1:{}/postgres", port(Kind::Postgres)),
-            "password": password,
-        }}},
+        "budgets": {"store": postgres},
+        "batch": {"store": postgres, "window_wait": "2s", "poll_interval": "1s", "max_poll_interval": "10s"},
         "usage": {"store": {"clickhouse": {
             "url": format!("http://127.0.0.1:{}", port(Kind::ClickHouse)),
             "database": "signalbox",
@@ -99,6 +112,7 @@ fn listeners(stack: &Stack, part: Part) -> Value {
 /// Whom a role calls.
 fn peers(stack: &Stack, kind: Kind) -> Value {
     let whom: &[Kind] = match kind {
+        Kind::Batch => &[Kind::Router, Kind::Adapter, Kind::Budget],
         Kind::Router => &[Kind::Adapter, Kind::Cache, Kind::Budget],
         Kind::Cache => &[Kind::Adapter, Kind::Budget],
         Kind::Budget => &[Kind::Ingest],

@@ -8,9 +8,9 @@ pub(crate) use key::VARIABLE as KEY_VARIABLE;
 use super::{CommandError, environment};
 use key::Key;
 use signalbox_api::v1::{
-    admin_service_client::AdminServiceClient, budget_service_client::BudgetServiceClient,
-    cache_service_client::CacheServiceClient, router_service_client::RouterServiceClient,
-    usage_service_client::UsageServiceClient,
+    admin_service_client::AdminServiceClient, batch_service_client::BatchServiceClient,
+    budget_service_client::BudgetServiceClient, cache_service_client::CacheServiceClient,
+    router_service_client::RouterServiceClient, usage_service_client::UsageServiceClient,
 };
 use std::{
     error::Error,
@@ -72,6 +72,11 @@ impl ServerArgs {
     /// A client of the cache.
     pub(crate) async fn cache(&self) -> Result<CacheServiceClient<Way>, CommandError> {
         Ok(CacheServiceClient::new(self.way().await?))
+    }
+
+    /// A client of work that can wait.
+    pub(crate) async fn batch(&self) -> Result<BatchServiceClient<Way>, CommandError> {
+        Ok(BatchServiceClient::new(self.way().await?).max_decoding_message_size(MAX_MESSAGE_BYTES))
     }
 
     /// A client that asks whether the server serves. No key goes along, since none is asked for.

@@ -1,6 +1,7 @@
 //! What operators type: each command in a file of its own, with the work in functions that return texts.
 
 mod ask;
+pub(crate) mod batch;
 pub(crate) mod budget;
 pub(crate) mod cache;
 pub(crate) mod chat;
