@@ -5,6 +5,8 @@ pub mod boundary;
 pub mod catalog;
 pub mod clock;
 pub mod config;
+pub mod content;
+pub mod gate;
 pub mod hop;
 pub mod lag;
 pub mod readiness;

@@ -3,16 +3,32 @@
 mod calls;
 mod dimensions;
 mod measures;
+mod sums;
 #[cfg(test)]
 mod tests;
 
 pub use calls::{Call, calls};
 pub use dimensions::{group_value, matches};
 pub use measures::{Certainty, Measures};
+pub use sums::{add_attempt, nothing, total};
 
 use signalbox_api::v1::{
-    Attempt, UsageAttempt, UsageEvent, cache_effect, usage_attempt::Kind, usage_event::Operation,
+    Attempt, UsageAttempt, UsageEvent, attempt::Cause, cache_effect, usage_attempt::Kind,
+    usage_event::Operation,
 };
+
+/// Why the call was made that served, in words; `after` is the reason of the failure that led to it, empty for none.
+pub fn route_reason(cause: Cause, after: &str) -> String {
+    match (cause, after.is_empty()) {
+        (Cause::Unspecified | Cause::FirstChoice, _) => "first choice".to_owned(),
+        (Cause::Retry, true) => "retry".to_owned(),
+        (Cause::Retry, false) => format!("retry after {after}"),
+        (Cause::Fallback, true) => "fallback past an open breaker".to_owned(),
+        (Cause::Fallback, false) => format!("fallback after {after}"),
+        (Cause::Hedge, _) => "hedge".to_owned(),
+        (Cause::Quality, _) => format!("another model after {after}"),
+    }
+}
 
 /// Whether it was answered from the cache or by an identical request under way.
 pub fn is_cache_hit(event: &UsageEvent) -> bool {

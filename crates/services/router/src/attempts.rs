@@ -10,9 +10,7 @@ use crate::{
     account::{Account, Seen},
     admission::Admitted,
     cache::Keep,
-    content::{Content, ErrorTexts},
     drills::Exposure,
-    gate::Gate,
     health::{Passage, Took},
     metrics,
     plan::{Choice, Planned},
@@ -22,7 +20,13 @@ use crate::{
 };
 use hedge::Hedging;
 use signalbox_api::{convert, status, v1};
-use signalbox_kit::{catalog::Catalog, hop, telemetry::trace::Span};
+use signalbox_kit::{
+    catalog::Catalog,
+    content::{Content, ErrorTexts},
+    gate::Gate,
+    hop,
+    telemetry::trace::Span,
+};
 use signalbox_resilience::{Attempts, FailoverRules, Next, Outcome, Reconnect};
 use signalbox_types::{DrillFault, ErrorReason, Failure, FallbackPolicy};
 use std::{sync::Arc, time::Duration};

@@ -3,7 +3,6 @@
 use crate::{
     admission::{self, Admitted},
     budget::Purse,
-    content::Content,
     embed, estimate,
     plan::{self, Planned, Refused},
     service::Dependencies,
@@ -13,7 +12,7 @@ use signalbox_api::{
     status::to_status,
     v1::{self, prepare_batch_item_request::Request, prepare_batch_item_response::Request as Prepared},
 };
-use signalbox_kit::catalog::Catalog;
+use signalbox_kit::{catalog::Catalog, content::Content};
 use signalbox_types::{Failure, Lane};
 use tokio::time::Instant;
 use tonic::Status;
@@ -48,7 +47,7 @@ async fn generate(
     let purse = purse.map_err(|failure| to_status(&failure))?;
     let allowed = purse.as_ref().map_or(Ok(()), |purse| purse.allows(Lane::Batch));
     allowed.map_err(|failure| to_status(&failure))?;
-    let content = Content::admit(dependencies, catalog, &mut admitted.request).await?;
+    let content = Content::admit(dependencies.means(), catalog, &mut admitted.request).await?;
     let planned = plan(dependencies, catalog, &mut admitted).map_err(|mut refused| {
         if let Some(purse) = &purse {
             refused.failure = purse.named(refused.failure);

@@ -4,7 +4,6 @@ use crate::{
     account::Account,
     budget::{BudgetState, Purse},
     caller::Caller,
-    content::{Content, ErrorTexts},
     route::RouteLog,
     service::Dependencies,
     trace,
@@ -17,6 +16,7 @@ use signalbox_api::{
 use signalbox_kit::{
     Hop,
     catalog::{Catalog, CatalogModel},
+    content::{Content, ErrorTexts},
     hop,
     telemetry::trace::Span,
 };
@@ -172,7 +172,7 @@ async fn admit_texts(
     catalog: &Catalog,
     wire: &mut v1::EmbedRequest,
 ) -> Result<Vec<v1::ContentFinding>, Status> {
-    let Some(mut content) = Content::of(dependencies, catalog, &wire.tenant_id) else {
+    let Some(mut content) = Content::of(dependencies.means(), catalog, &wire.tenant_id) else {
         return Ok(Vec::new());
     };
     match content.admit_texts(&mut wire.inputs).await {

@@ -3,12 +3,11 @@
 use crate::{
     admission::{self, Admitted},
     budget::Purse,
-    content,
     plan::{self, Choice, Planned},
     service::Dependencies,
 };
 use signalbox_api::{convert::cost_to_proto, status::to_status, v1};
-use signalbox_kit::catalog::Catalog;
+use signalbox_kit::{catalog::Catalog, content};
 use signalbox_pricing::Day;
 use signalbox_types::{ModelRef, Money};
 use tokio::time::Instant;

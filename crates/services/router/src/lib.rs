@@ -8,13 +8,11 @@ mod budget;
 mod cache;
 mod caller;
 mod catalog_pages;
-mod content;
 mod drills;
 mod embed;
 mod estimate;
 mod fleet;
 mod follow;
-mod gate;
 mod health;
 mod holds;
 mod metrics;
@@ -41,7 +39,7 @@ use signalbox_api::v1::router_service_server::RouterServiceServer;
 pub fn register_metrics() {
     metrics::register();
     cache::register_metrics();
-    content::register_metrics();
+    signalbox_kit::content::register_metrics();
 }
 
 /// The router as a gRPC service that takes and gives messages of up to `max_message_bytes`.

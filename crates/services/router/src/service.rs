@@ -9,9 +9,7 @@ use crate::{
     budget::Purse,
     cache::{self, Answered, Asker, Cache, Hit, Met, Replay},
     caller::Caller,
-    catalog_pages,
-    content::{self, Content, Withheld},
-    embed, estimate,
+    catalog_pages, embed, estimate,
     metrics::RequestTimer,
     plan::{self, UsualCosts},
     rates,
@@ -26,7 +24,13 @@ use signalbox_api::{
         usage_event::Operation,
     },
 };
-use signalbox_kit::{Clock, Hop, access::require, config::ConfigHandle, telemetry::trace::Span};
+use signalbox_kit::{
+    Clock, Hop,
+    access::require,
+    config::ConfigHandle,
+    content::{self, Content, Means, Withheld},
+    telemetry::trace::Span,
+};
 use signalbox_ports::{Admission, Identity, Moderator, RatesLeft, UsageLog};
 use signalbox_types::{ErrorReason, Failure};
 use std::{sync::Arc, time::Duration};
@@ -60,6 +64,13 @@ pub struct Dependencies {
     pub admission: Arc<dyn Admission>,
     /// Wall time, for prices and shutdown dates.
     pub clock: Arc<dyn Clock>,
+}
+
+impl Dependencies {
+    /// What content policies are applied with.
+    pub(crate) fn means(&self) -> Means<'_> {
+        Means { environment: self.config.environment(), moderator: self.moderator.as_ref() }
+    }
 }
 
 /// [`RouterService`] over one adapter role.
@@ -101,7 +112,7 @@ impl Router {
             Ok(purse) => purse,
             Err(failure) => return Err(account.refuse(to_status(&failure))),
         };
-        let content = match Content::admit(&self.dependencies, &catalog, &mut admitted.request).await {
+        let content = match Content::admit(self.dependencies.means(), &catalog, &mut admitted.request).await {
             Ok(content) => content,
             Err(status) => return Err(account.refuse(status)),
         };

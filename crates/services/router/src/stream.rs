@@ -4,8 +4,6 @@ use crate::{
     account::Seen,
     attempts::Run,
     cache::{Answered, Gathered},
-    content::StreamContent,
-    gate::StreamGate,
     metrics::RequestTimer,
 };
 use futures_util::Stream;
@@ -13,7 +11,7 @@ use signalbox_api::{
     status::{self, from_status},
     v1::{self, stream_generate_response::Event, stream_invoke_model_response::Event as CallEvent},
 };
-use signalbox_kit::telemetry::trace::Span;
+use signalbox_kit::{content::StreamContent, gate::StreamGate, telemetry::trace::Span};
 use signalbox_types::{ErrorReason, Failure};
 use std::{
     pin::Pin,

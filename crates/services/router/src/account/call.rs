@@ -2,7 +2,7 @@
 
 use signalbox_api::{
     convert,
-    v1::{self, attempt::Cause, stream_invoke_model_response::Event},
+    v1::{attempt::Cause, stream_invoke_model_response::Event},
 };
 use signalbox_pricing::{SoFar, estimate_tokens};
 use signalbox_types::{ErrorReason, ModelRef, TokenUsage, UsageSource};
@@ -124,9 +124,4 @@ pub(super) fn may_have_cost(reason: ErrorReason, lost_under_way: bool) -> bool {
                 | ErrorReason::Internal
         ),
     }
-}
-
-/// Nothing used, and that is known.
-pub(super) fn nothing() -> v1::TokenUsage {
-    v1::TokenUsage { source: v1::token_usage::Source::Vendor.into(), ..Default::default() }
 }

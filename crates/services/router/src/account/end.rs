@@ -1,19 +1,14 @@
 //! How vendor calls and requests end in an account.
 
-use super::{
-    Account, Call,
-    call::{may_have_cost, nothing},
-    fail,
-    totals::add_attempt,
-};
+use super::{Account, Call, call::may_have_cost, fail};
 use crate::metrics;
 use signalbox_api::{
     convert,
     status::{self, from_status},
-    v1::{self, attempt::Cause, usage_attempt::Kind, usage_event::Outcome},
+    v1::{self, usage_attempt::Kind, usage_event::Outcome},
 };
 use signalbox_kit::hop;
-use signalbox_ports::usage_facts::fell_back_from;
+use signalbox_ports::usage_facts::{add_attempt, fell_back_from, nothing, route_reason};
 use signalbox_pricing::Day;
 use signalbox_types::{ErrorReason, Failure, ModelRef, TokenUsage};
 use tonic::Status;
@@ -76,7 +71,7 @@ impl Account {
         self.event.vendor = model.vendor.to_string();
         self.event.model = model.model.to_string();
         self.event.served_model.clone_from(&ended.served_model);
-        self.event.route_reason = route_reason(&call);
+        self.event.route_reason = route_reason(call.cause, call.fallback_reason);
         self.event.finish_reason = finish_reason;
         self.event.time_to_first_token = first.map(convert::duration_to_proto);
         self.event.attempts.push(ended);
@@ -216,19 +211,5 @@ fn hit_reason(outcome: v1::cache_effect::Outcome) -> &'static str {
         Outcome::SemanticHit => "semantic hit",
         Outcome::Coalesced => "answer of an identical request",
         Outcome::ExactHit | Outcome::Unspecified | Outcome::Miss | Outcome::Bypass => "exact hit",
-    }
-}
-
-/// Why a call was made, in words.
-fn route_reason(call: &Call) -> String {
-    let reason = call.fallback_reason;
-    match (call.cause, reason.is_empty()) {
-        (Cause::Unspecified | Cause::FirstChoice, _) => "first choice".to_owned(),
-        (Cause::Retry, true) => "retry".to_owned(),
-        (Cause::Retry, false) => format!("retry after {reason}"),
-        (Cause::Fallback, true) => "fallback past an open breaker".to_owned(),
-        (Cause::Fallback, false) => format!("fallback after {reason}"),
-        (Cause::Hedge, _) => "hedge".to_owned(),
-        (Cause::Quality, _) => format!("another model after {reason}"),
     }
 }

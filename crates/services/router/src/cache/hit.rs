@@ -1,15 +1,12 @@
 //! An answer that was given before, on its way to another caller.
 
 use super::replay::Replay;
-use crate::{
-    account::Account,
-    budget::Purse,
-    content::{Content, Withheld},
-    metrics::RequestTimer,
-    service::Dependencies,
-};
+use crate::{account::Account, budget::Purse, metrics::RequestTimer, service::Dependencies};
 use signalbox_api::{status::to_status, v1};
-use signalbox_kit::telemetry::trace::Span;
+use signalbox_kit::{
+    content::{Content, Withheld},
+    telemetry::trace::Span,
+};
 use signalbox_ports::{RatesLeft, Worst};
 use signalbox_types::ErrorReason;
 use tonic::Status;

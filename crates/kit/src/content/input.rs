@@ -1,7 +1,7 @@
 //! What is asked.
 
 use super::Content;
-use signalbox_kit::catalog::Catalog;
+use crate::catalog::Catalog;
 use signalbox_quality::content::{Inspection, Place};
 use signalbox_types::{Failure, Part, Prompt};
 
@@ -17,7 +17,7 @@ impl Content {
     }
 
     /// The same for the texts of an embedding request.
-    pub(crate) async fn admit_texts(&mut self, texts: &mut [String]) -> Result<(), Failure> {
+    pub async fn admit_texts(&mut self, texts: &mut [String]) -> Result<(), Failure> {
         if self.policy.rules.looks_at(Place::Input) {
             let mut inspection = self.policy.rules.inspect(Place::Input);
             texts.iter_mut().for_each(|text| redact(text, &mut inspection));
@@ -28,7 +28,7 @@ impl Content {
 }
 
 /// What deserves to be known of a request that is not made: the tenant's rules would refuse it.
-pub(crate) fn note(catalog: &Catalog, tenant_id: &str, prompt: &Prompt) -> Option<String> {
+pub fn note(catalog: &Catalog, tenant_id: &str, prompt: &Prompt) -> Option<String> {
     let policy = catalog.content_policy(tenant_id)?;
     let mut inspection = policy.rules.inspect(Place::Input);
     redact_prompt(&mut prompt.clone(), &mut inspection);

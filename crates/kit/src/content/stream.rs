@@ -23,7 +23,7 @@ const TEXT: usize = 1;
 type Judging = Pin<Box<dyn Future<Output = Result<Option<u32>, Failure>> + Send>>;
 
 /// The content policy of a stream.
-pub(crate) struct StreamContent {
+pub struct StreamContent {
     content: Box<Content>,
     /// What the answer is held to after something in it was redacted, too.
     gate: Option<Gate>,
@@ -62,7 +62,8 @@ impl fmt::Debug for StreamContent {
 }
 
 impl StreamContent {
-    pub(crate) fn new(content: Box<Content>, gate: Option<Gate>) -> Self {
+    /// Of an answer that begins.
+    pub fn new(content: Box<Content>, gate: Option<Gate>) -> Self {
         let policy = content.policy.clone();
         let moderation = policy.moderation(Place::Output);
         let inspect = || policy.rules.inspect(Place::Output);
@@ -90,7 +91,7 @@ impl StreamContent {
     }
 
     /// Takes the vendor's next event; fails where the answer must not go on.
-    pub(crate) fn take(&mut self, event: Event) -> Result<(), Failure> {
+    pub fn take(&mut self, event: Event) -> Result<(), Failure> {
         match event {
             Event::TextDelta(delta) => self.take_text(&delta.text),
             Event::ReasoningDelta(delta) => self.take_reasoning(delta),
@@ -105,7 +106,7 @@ impl StreamContent {
     }
 
     /// What may be sent next; `None` where more must come first. Fails where the answer must not go on.
-    pub(crate) fn poll_passed(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Failure>> {
+    pub fn poll_passed(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Failure>> {
         if !self.waits
             && let Some(event) = self.passed.pop_front()
         {
@@ -125,7 +126,7 @@ impl StreamContent {
     }
 
     /// What was found, for the record of the request's way.
-    pub(crate) fn take_findings(&mut self) -> Vec<v1::ContentFinding> {
+    pub fn take_findings(&mut self) -> Vec<v1::ContentFinding> {
         self.content.take_findings()
     }
 

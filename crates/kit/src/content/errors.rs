@@ -1,8 +1,8 @@
 //! What vendors say of failures. Some repeat the prompt or an answer in it.
 
 use super::told;
+use crate::catalog::{Catalog, NamedPolicy};
 use signalbox_api::v1;
-use signalbox_kit::catalog::{Catalog, NamedPolicy};
 use signalbox_quality::content::Place;
 use signalbox_types::Failure;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ const WITHHELD: &str = "withheld by the content policy";
 
 /// The rules for answers, applied to the texts of failures: those tell of vendors' words, too.
 #[derive(Debug, Clone)]
-pub(crate) struct ErrorTexts(Arc<NamedPolicy>);
+pub struct ErrorTexts(Arc<NamedPolicy>);
 
 impl ErrorTexts {
     /// Those of a tenant whose answers are looked at.
-    pub(crate) fn of(catalog: &Catalog, tenant_id: &str) -> Option<Self> {
+    pub fn of(catalog: &Catalog, tenant_id: &str) -> Option<Self> {
         let policy = catalog.content_policy(tenant_id)?;
         policy.rules.looks_at(Place::Output).then(|| Self(policy.clone()))
     }
 
     /// Redacts what a failure says, or withholds it; gives what was found. The failure stays what it is.
-    pub(crate) fn look(&self, failure: &mut Failure) -> Vec<v1::ContentFinding> {
+    pub fn look(&self, failure: &mut Failure) -> Vec<v1::ContentFinding> {
         let mut inspection = self.0.rules.inspect(Place::Output);
         let violations = failure.violations.iter_mut();
         let violated = violations.flat_map(|it| [&mut it.field, &mut it.description]);
@@ -43,7 +43,7 @@ impl ErrorTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use signalbox_kit::config::{Environment, load_text};
+    use crate::config::{Environment, load_text};
     use signalbox_pricing::Day;
     use signalbox_types::ErrorReason;
 

@@ -9,10 +9,11 @@ use signalbox_types::{ErrorReason, Failure, FinishReason, Part, Prompt, ToolCall
 
 /// What an answer is held to; `None` where nothing was asked of its form.
 #[derive(Debug, Clone)]
-pub(crate) struct Gate(Prompt);
+pub struct Gate(Prompt);
 
 impl Gate {
-    pub(crate) fn of(prompt: &Prompt) -> Option<Self> {
+    /// What a prompt asks of its answer's form.
+    pub fn of(prompt: &Prompt) -> Option<Self> {
         is_gated(prompt).then(|| {
             // Only the form matters here, not the conversation.
             Self(Prompt {
@@ -25,7 +26,7 @@ impl Gate {
     }
 
     /// Checks an answer, and puts JSON that stood between other words in their place.
-    pub(crate) fn check(&self, content: &mut Vec<v1::Part>, finish: v1::FinishReason) -> Result<(), Failure> {
+    pub fn check(&self, content: &mut Vec<v1::Part>, finish: v1::FinishReason) -> Result<(), Failure> {
         let parts: Vec<Part> = content.iter().filter_map(read).collect();
         match check(Schemas::shared(), &self.0, &parts, reason(finish)) {
             Verdict::Pass => Ok(()),
@@ -71,22 +72,25 @@ fn reason(finish: v1::FinishReason) -> FinishReason {
 
 /// Gathers a streamed answer, to be checked at its end.
 #[derive(Debug)]
-pub(crate) struct StreamGate {
+pub struct StreamGate {
     gate: Gate,
     text: String,
     calls: Vec<v1::ToolCall>,
 }
 
 impl StreamGate {
-    pub(crate) fn new(gate: Gate) -> Self {
+    /// Of an answer that begins.
+    pub fn new(gate: Gate) -> Self {
         Self { gate, text: String::new(), calls: Vec::new() }
     }
 
-    pub(crate) fn text(&mut self, delta: &v1::TextDelta) {
+    /// More text.
+    pub fn text(&mut self, delta: &v1::TextDelta) {
         self.text.push_str(&delta.text);
     }
 
-    pub(crate) fn call(&mut self, delta: &v1::ToolCallDelta) {
+    /// More of a tool call.
+    pub fn call(&mut self, delta: &v1::ToolCallDelta) {
         let index = delta.index as usize;
         if index >= self.calls.len() {
             // Indexes are dense, so this adds one.
@@ -100,7 +104,7 @@ impl StreamGate {
     }
 
     /// Checks the whole. What stood around the JSON has been sent already, so it must be bare enough to be found.
-    pub(crate) fn check(self, finish: v1::FinishReason) -> Result<(), Failure> {
+    pub fn check(self, finish: v1::FinishReason) -> Result<(), Failure> {
         use v1::part::Part as Wire;
         let text = (!self.text.is_empty()).then_some(Wire::Text(self.text));
         let parts = text.into_iter().chain(self.calls.into_iter().map(Wire::ToolCall));

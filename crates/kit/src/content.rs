@@ -6,19 +6,20 @@ mod moderation;
 mod output;
 mod stream;
 
-pub(crate) use errors::ErrorTexts;
-pub(crate) use input::note;
-pub(crate) use output::Withheld;
-pub(crate) use stream::StreamContent;
+pub use errors::ErrorTexts;
+pub use input::note;
+pub use output::Withheld;
+pub use stream::StreamContent;
 
-use crate::service::Dependencies;
+use crate::{
+    catalog::{Catalog, NamedPolicy},
+    config::Environment,
+    telemetry::metrics,
+};
 use moderation::Judge;
 use prometheus::IntCounterVec;
 use signalbox_api::{status, v1};
-use signalbox_kit::{
-    catalog::{Catalog, NamedPolicy},
-    telemetry::metrics,
-};
+use signalbox_ports::Moderator;
 use signalbox_quality::content::{Action, Finding, Inspection, MOST_HELD, Place};
 use signalbox_types::{ErrorReason, Failure, GenerateRequest, ResponseFormat};
 use std::sync::{Arc, LazyLock};
@@ -32,14 +33,24 @@ static FINDINGS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     )
 });
 
-pub(crate) fn register_metrics() {
+/// Registers the metrics, so that they are known before they have anything to say.
+pub fn register_metrics() {
     LazyLock::force(&FINDINGS);
     moderation::register_metrics();
 }
 
+/// What policies are applied with.
+#[derive(Debug, Clone, Copy)]
+pub struct Means<'a> {
+    /// Holds the keys of moderation endpoints.
+    pub environment: &'a Environment,
+    /// The way to them, where there is one.
+    pub moderator: Option<&'a Arc<dyn Moderator>>,
+}
+
 /// The policy that holds for one request, and what it has found so far.
 #[derive(Debug)]
-pub(crate) struct Content {
+pub struct Content {
     policy: Arc<NamedPolicy>,
     judge: Judge,
     /// The answer is JSON, and must stay so.
@@ -51,19 +62,19 @@ pub(crate) struct Content {
 
 impl Content {
     /// The policy for a tenant's requests, where there is one.
-    pub(crate) fn of(dependencies: &Dependencies, catalog: &Catalog, tenant_id: &str) -> Option<Box<Self>> {
+    pub fn of(means: Means<'_>, catalog: &Catalog, tenant_id: &str) -> Option<Box<Self>> {
         let policy = catalog.content_policy(tenant_id)?.clone();
-        let judge = Judge::new(dependencies, catalog, &policy);
+        let judge = Judge::new(means, catalog, &policy);
         Some(Box::new(Self { policy, judge, structured: false, findings: Vec::new(), unjudged: false }))
     }
 
     /// Applies the tenant's policy to a request. What must not be asked fails, and says by which rule.
-    pub(crate) async fn admit(
-        dependencies: &Dependencies,
+    pub async fn admit(
+        means: Means<'_>,
         catalog: &Catalog,
         request: &mut GenerateRequest,
     ) -> Result<Option<Box<Self>>, Status> {
-        let Some(mut content) = Self::of(dependencies, catalog, &request.tenant_id) else { return Ok(None) };
+        let Some(mut content) = Self::of(means, catalog, &request.tenant_id) else { return Ok(None) };
         content.structured = request.prompt.response_format != ResponseFormat::Text;
         match content.admit_prompt(&mut request.prompt).await {
             Ok(()) => Ok(Some(content)),
@@ -72,24 +83,24 @@ impl Content {
     }
 
     /// The status of a request that is refused before a vendor was called.
-    pub(crate) fn refusal(&self, failure: &Failure, request_id: &str) -> Status {
+    pub fn refusal(&self, failure: &Failure, request_id: &str) -> Status {
         let detail = v1::RouteFailure { request_id: request_id.to_owned(), ..Default::default() };
         let findings = self.findings.iter().map(status::any);
         status::to_status_with(failure, std::iter::once(status::any(&detail)).chain(findings).collect())
     }
 
     /// Whether answers are looked at.
-    pub(crate) fn looks_at_answers(&self) -> bool {
+    pub fn looks_at_answers(&self) -> bool {
         self.policy.looks_at(Place::Output)
     }
 
     /// Whether anything was found until now.
-    pub(crate) fn has_found(&self) -> bool {
+    pub fn has_found(&self) -> bool {
         !self.findings.is_empty()
     }
 
     /// What was found, for the record of the request's way.
-    pub(crate) fn take_findings(&mut self) -> Vec<v1::ContentFinding> {
+    pub fn take_findings(&mut self) -> Vec<v1::ContentFinding> {
         std::mem::take(&mut self.findings)
     }
 

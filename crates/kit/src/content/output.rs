@@ -8,7 +8,7 @@ use signalbox_types::Failure;
 
 /// Why an answer is not given out.
 #[derive(Debug)]
-pub(crate) enum Withheld {
+pub enum Withheld {
     /// The content policy refuses it: nothing else is tried.
     Refused(Failure),
     /// It is not what was asked for.
@@ -18,7 +18,7 @@ pub(crate) enum Withheld {
 impl Content {
     /// Looks at an answer, redacts what must be, and fails where it must not be given out. The policy goes before the
     /// gate, as in a stream; what is redacted must pass the gate as well.
-    pub(crate) async fn release(
+    pub async fn release(
         &mut self,
         parts: &mut Vec<v1::Part>,
         gate: Option<&Gate>,

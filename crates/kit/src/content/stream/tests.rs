@@ -1,6 +1,6 @@
 use super::*;
+use crate::config::{Environment, load_text};
 use crate::content::moderation::Judge;
-use signalbox_kit::config::{Environment, load_text};
 use signalbox_pricing::Day;
 use signalbox_types::ErrorReason;
 use std::task::Waker;

@@ -1,13 +1,12 @@
 //! What a moderation endpoint says of texts that passed the rules.
 
-use super::{Content, told};
-use crate::service::Dependencies;
-use prometheus::IntCounterVec;
-use signalbox_kit::{
+use super::{Content, Means, told};
+use crate::{
     catalog::{Catalog, Moderation, NamedPolicy},
     config::Secret,
     telemetry::metrics,
 };
+use prometheus::IntCounterVec;
 use signalbox_ports::{Judgement, ModerationEndpoint, Moderator, NotJudged};
 use signalbox_quality::content::{Action, Finding, Place};
 use signalbox_types::{ErrorReason, Failure};
@@ -40,10 +39,9 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(dependencies: &Dependencies, catalog: &Catalog, policy: &Arc<NamedPolicy>) -> Self {
-        let environment = dependencies.config.environment();
-        let key = policy.moderation.as_ref().and_then(|it| catalog.moderation_key(it, environment));
-        Self { policy: policy.clone(), moderator: dependencies.moderator.clone(), key }
+    pub(super) fn new(means: Means<'_>, catalog: &Catalog, policy: &Arc<NamedPolicy>) -> Self {
+        let key = policy.moderation.as_ref().and_then(|it| catalog.moderation_key(it, means.environment));
+        Self { policy: policy.clone(), moderator: means.moderator.cloned(), key }
     }
 
     /// One that cannot ask.
