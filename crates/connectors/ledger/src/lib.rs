@@ -1,29 +1,23 @@
 //! The ledger of budgets, and tenants with their keys, in PostgreSQL or in one SQLite file.
 //!
-//! Both run the same statements; what they must say differently is in `engine.rs`.
+//! Both run the same statements; what they must say differently is in `signalbox-sql`.
 //!
 //! ```text
-//! src/engine.rs      what PostgreSQL and SQLite name differently
-//! src/database.rs    transactions, begun anew where the database had to break one off
-//! src/failure.rs     what went wrong, told without a secret
 //! src/migrations.rs  the tables, by version
 //! src/ledger/        where money moves
 //! src/tenants/       tenants, keys, budgets, the audit trail, and what changed
 //! ```
 
-mod database;
-mod engine;
-mod failure;
 mod ledger;
 mod migrations;
 mod stored;
 mod tenants;
 
-use database::Database;
 use signalbox_kit::{Clock, SystemClock};
+use signalbox_sql::{Database, Patience};
 use std::{fmt, sync::Arc};
 
-pub use failure::OpenError;
+pub use signalbox_sql::OpenError;
 
 /// The ledger and the tenant store of one database. Clones share its connections.
 #[derive(Clone)]
@@ -48,7 +42,7 @@ impl SqlLedger {
     /// # Errors
     /// See [`OpenError`].
     pub fn with_clock(url: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
-        Ok(Self { database: Arc::new(Database::open(url)?), clock })
+        Ok(Self { database: Arc::new(Database::open(url, Patience::SHORT)?), clock })
     }
 
     /// Where it is, without user and password.

@@ -1,13 +1,11 @@
 //! Accounts: one period of one budget each.
 
 use super::{books::Books, entry::Entry};
-use crate::{
-    database::Session,
-    stored::{Key, account_key, json},
-};
+use crate::stored::{Key, account_key, json};
 use serde::Serialize;
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_ports::ledger::{Account, AccountKey, Opening};
+use signalbox_sql::Session;
 use sqlx::{Row, any::AnyRow};
 use std::collections::{BTreeMap, BTreeSet};
 

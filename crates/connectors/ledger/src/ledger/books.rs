@@ -6,8 +6,8 @@ use super::{
     lease::{self, Lease, state},
     reservation::{self, PartId, Reservation},
 };
-use crate::database::Session;
 use signalbox_ports::ledger::{Account, AccountKey};
+use signalbox_sql::Session;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The books of one transaction.

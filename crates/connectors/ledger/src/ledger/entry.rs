@@ -1,13 +1,11 @@
 //! Entries: every movement, for good.
 
 use super::account::KEY;
-use crate::{
-    database::Session,
-    stored::{Key, json},
-};
+use crate::stored::{Key, json};
 use serde::Serialize;
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_ports::ledger::AccountKey;
+use signalbox_sql::Session;
 
 /// A new entry.
 #[derive(Debug, Clone, Serialize)]

@@ -7,13 +7,11 @@ use super::{
     lease::{self, Lease, state},
     operation::{self, kind},
 };
-use crate::{
-    database::Session,
-    stored::{json, nanos},
-};
+use crate::stored::{json, nanos};
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_budgeting::slice;
 use signalbox_ports::ledger::{Account, GrantAsk, Granted, Opening, SliceAsk};
+use signalbox_sql::Session;
 use std::collections::{BTreeMap, HashSet};
 
 pub(super) async fn grant(session: &mut Session<'_>, ask: &GrantAsk) -> sqlx::Result<Granted> {

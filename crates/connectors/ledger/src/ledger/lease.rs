@@ -1,12 +1,10 @@
 //! Leases: what a replica may spend of an account.
 
 use super::account::{KEY, Keyed, SAME_KEY};
-use crate::{
-    database::Session,
-    stored::{Key, account_key, json, time},
-};
+use crate::stored::{Key, account_key, json, time};
 use serde::Serialize;
 use signalbox_ports::ledger::{AccountKey, LeaseState};
+use signalbox_sql::Session;
 use sqlx::{Row, any::AnyRow};
 use std::collections::BTreeMap;
 

@@ -5,9 +5,9 @@ use super::{
     entry::Entry,
     operation::{self, kind},
 };
-use crate::database::Session;
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_ports::ledger::{Account, LedgerError, LimitChange, LimitTo};
+use signalbox_sql::Session;
 
 pub(super) async fn set_limit(
     session: &mut Session<'_>,

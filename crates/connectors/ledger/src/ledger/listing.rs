@@ -1,12 +1,10 @@
 //! What is told of the entries.
 
-use crate::{
-    database::Session,
-    stored::{json, most, nanos, timestamp},
-};
+use crate::stored::{json, most, nanos, timestamp};
 use serde::Serialize;
 use signalbox_api::v1::{LedgerEntry, ledger_entry::Kind};
 use signalbox_ports::ledger::{EntryQuery, SettledQuery, SettledRequest};
+use signalbox_sql::Session;
 use sqlx::{Row, any::AnyRow};
 
 /// Entries, newest first.

@@ -31,7 +31,7 @@ use std::time::SystemTime;
 #[async_trait::async_trait]
 impl Ledger for SqlLedger {
     async fn migrate(&self) -> Result<(), LedgerError> {
-        Ok(migrations::run(&self.database).await?)
+        Ok(signalbox_sql::migrate(&self.database, &migrations::MIGRATIONS).await?)
     }
 
     async fn accounts(&self, accounts: &[Opening]) -> Result<Vec<Account>, LedgerError> {

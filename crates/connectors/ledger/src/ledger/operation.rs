@@ -1,7 +1,8 @@
 //! What was done already.
 
-use crate::{database::Session, stored::json};
+use crate::stored::json;
 use serde::Serialize;
+use signalbox_sql::Session;
 use sqlx::Row;
 use std::collections::HashSet;
 

@@ -7,8 +7,8 @@ use super::{
     lease::{self, Lease, state},
     operation::{self, kind},
 };
-use crate::database::Session;
 use signalbox_api::v1::ledger_entry::Kind;
+use signalbox_sql::Session;
 use std::collections::BTreeMap;
 
 /// Parts of leases that come back.

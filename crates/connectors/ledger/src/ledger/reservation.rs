@@ -1,12 +1,10 @@
 //! Reservations: what one spender may spend of an account.
 
 use super::account::{KEY, SAME_KEY};
-use crate::{
-    database::Session,
-    stored::{Key, account_key, json},
-};
+use crate::stored::{Key, account_key, json};
 use serde::Serialize;
 use signalbox_ports::ledger::AccountKey;
+use signalbox_sql::Session;
 use sqlx::{Row, any::AnyRow};
 use std::collections::BTreeMap;
 

@@ -7,9 +7,10 @@ use super::{
     operation::{self, kind},
     reservation::Reservation,
 };
-use crate::{database::Session, stored::nanos};
+use crate::stored::nanos;
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_ports::ledger::{Account, Opening, ReserveAsk, Reserved};
+use signalbox_sql::Session;
 
 pub(super) async fn reserve(session: &mut Session<'_>, ask: &ReserveAsk, now: i64) -> sqlx::Result<Reserved> {
     let mut books = account::lock(session, &ask.accounts, now).await?;

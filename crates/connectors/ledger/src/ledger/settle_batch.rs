@@ -7,9 +7,9 @@ use super::{
     operation::{self, kind},
     reservation, settle,
 };
-use crate::database::Session;
 use signalbox_api::v1::{Settlement, UsageCharge, settle_response::Refusal};
 use signalbox_ports::ledger::AccountKey;
+use signalbox_sql::Session;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The most that one settlement may be: a thousand of them still fit into an account.

@@ -8,9 +8,9 @@ use super::{
     reservation::{self, PartId},
     settle,
 };
-use crate::database::Session;
 use signalbox_api::v1::ledger_entry::Kind;
 use signalbox_ports::ledger::{LeaseState, Swept};
+use signalbox_sql::Session;
 use std::collections::BTreeSet;
 
 /// Leases, or reservations, in one transaction: others are not to wait for long.

@@ -1,11 +1,9 @@
 //! The audit trail.
 
-use crate::{
-    database::Session,
-    stored::{decoded, most},
-};
+use crate::stored::{decoded, most};
 use prost::Message;
 use signalbox_api::v1::AuditEntry;
+use signalbox_sql::Session;
 
 /// Writes an entry, once.
 pub(super) async fn write(session: &mut Session<'_>, entry: &AuditEntry) -> sqlx::Result<()> {

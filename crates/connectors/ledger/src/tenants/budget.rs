@@ -1,10 +1,11 @@
 //! Budgets.
 
 use super::{Found, audit, change, tenant};
-use crate::{database::Session, stored::decoded};
+use crate::stored::decoded;
 use prost::Message;
 use signalbox_api::v1::{AuditEntry, Budget};
 use signalbox_ports::tenants::{Change, TenantStoreError};
+use signalbox_sql::Session;
 
 pub(super) async fn create(session: &mut Session<'_>, budget: &Budget, audit: &AuditEntry) -> Found<()> {
     if !tenant::exists(session, &budget.tenant_id).await? {

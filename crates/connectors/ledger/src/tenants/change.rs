@@ -1,7 +1,8 @@
 //! What replicas must hear of, in the order in which it can be seen.
 
-use crate::{database::Session, stored::most};
+use crate::stored::most;
 use signalbox_ports::tenants::Change;
+use signalbox_sql::Session;
 use sqlx::{Row, any::AnyRow};
 
 /// So many are kept. Whoever has not heard of one before that many others has long begun anew.

@@ -1,14 +1,12 @@
 //! API keys: what they are, and the digest of each, which no list tells.
 
 use super::{Found, audit, change, tenant};
-use crate::{
-    database::Session,
-    stored::{decoded, json, most, nanos, timestamp},
-};
+use crate::stored::{decoded, json, most, nanos, timestamp};
 use prost::Message;
 use serde::Serialize;
 use signalbox_api::v1::{ApiKey, AuditEntry};
 use signalbox_ports::tenants::{Change, TenantStoreError};
+use signalbox_sql::Session;
 use sqlx::{Row, any::AnyRow};
 use std::time::SystemTime;
 

@@ -1,13 +1,11 @@
 //! Tenants.
 
 use super::{Found, audit, change};
-use crate::{
-    database::Session,
-    stored::{decoded, most},
-};
+use crate::stored::{decoded, most};
 use prost::Message;
 use signalbox_api::v1::{AuditEntry, Tenant};
 use signalbox_ports::tenants::{Change, TenantStoreError};
+use signalbox_sql::Session;
 
 pub(super) async fn create(session: &mut Session<'_>, tenant: &Tenant, audit: &AuditEntry) -> Found<()> {
     let query = session.query(

@@ -1,8 +1,9 @@
 //! Short words for what tests of the database itself move.
 
-use crate::{SqlLedger, database::Session};
+use crate::SqlLedger;
 use signalbox_api::v1::{Settlement, UsageCharge};
 use signalbox_ports::ledger::{AccountKey, GrantAsk, Opening, SliceAsk};
+use signalbox_sql::Session;
 use sqlx::Row;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,10 +1,10 @@
 //! What went wrong, told without a secret.
 
-use signalbox_ports::{ledger::LedgerError, tenants::TenantStoreError};
+use signalbox_ports::{batches::BatchStoreError, ledger::LedgerError, tenants::TenantStoreError};
 
 /// The database did not do as it was asked.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     place: String,
     cause: Cause,
 }
@@ -23,10 +23,10 @@ enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// It begins with neither `postgres://` nor `sqlite:`.
-    #[error("a ledger's URL begins with `postgres://` or `sqlite:`, as in `sqlite:data/ledger.db`")]
+    #[error("a database's URL begins with `postgres://` or `sqlite:`, as in `sqlite:data/ledger.db`")]
     Scheme,
     /// It cannot be read. What it says is not repeated: it may hold a password.
-    #[error("the ledger's URL cannot be read: {0}")]
+    #[error("the database's URL cannot be read: {0}")]
     Unreadable(String),
     /// The file's folder cannot be made.
     #[error("{path}: {reason}")]
@@ -77,6 +77,12 @@ impl From<Failure> for LedgerError {
 }
 
 impl From<Failure> for TenantStoreError {
+    fn from(failure: Failure) -> Self {
+        Self::Away(failure.message())
+    }
+}
+
+impl From<Failure> for BatchStoreError {
     fn from(failure: Failure) -> Self {
         Self::Away(failure.message())
     }

@@ -3,6 +3,7 @@
 use crate::{
     engine::Engine,
     failure::{Failure, OpenError},
+    patience::Patience,
 };
 use sqlx::{
     Any, AnyConnection, AssertSqlSafe, Connection, Executor,
@@ -10,40 +11,36 @@ use sqlx::{
     pool::PoolConnection,
     query::Query,
 };
-use std::{path::Path, pin::Pin, str::FromStr, sync::Once, time::Duration};
+use std::{fmt, path::Path, pin::Pin, str::FromStr, sync::Once, time::Duration};
 use tokio::time::{sleep, timeout};
 
 /// Connections to PostgreSQL. More would wait for the same rows.
 const CONNECTIONS: u32 = 10;
 /// How long is waited for a connection: a server that is away is noticed, one that has restarted is found.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(4);
-/// How long is waited for the turn at a file, which has one writer.
-const TURN_WITHIN: Duration = Duration::from_secs(15);
-/// How long a transaction may take. PostgreSQL itself gives up sooner, while it can.
-const DONE_WITHIN: Duration = Duration::from_secs(15);
 /// How often a transaction is begun anew after others were in its way.
 const COLLISIONS: u32 = 8;
 
 /// A database, connected when it is needed.
-pub(crate) struct Database {
+pub struct Database {
     engine: Engine,
+    patience: Patience,
     place: String,
     pool: sqlx::AnyPool,
 }
 
 /// A connection within a transaction, or one for a single look.
 #[derive(Debug)]
-pub(crate) struct Session<'c> {
-    pub(crate) engine: Engine,
-    pub(crate) connection: &'c mut AnyConnection,
+pub struct Session<'c> {
+    /// Which of the two.
+    pub engine: Engine,
+    /// The connection.
+    pub connection: &'c mut AnyConnection,
 }
 
 /// What is done with a connection and with what was asked for. (An async closure that borrows what was asked for could
 /// not be shown to be `Send`.)
-pub(crate) trait Work<A: ?Sized, T>:
-    for<'s> Fn(&'s mut Session<'_>, &'s A) -> Working<'s, T> + Send + Sync
-{
-}
+pub trait Work<A: ?Sized, T>: for<'s> Fn(&'s mut Session<'_>, &'s A) -> Working<'s, T> + Send + Sync {}
 
 impl<A: ?Sized, T, F> Work<A, T> for F where
     F: for<'s> Fn(&'s mut Session<'_>, &'s A) -> Working<'s, T> + Send + Sync
@@ -51,18 +48,22 @@ impl<A: ?Sized, T, F> Work<A, T> for F where
 }
 
 /// Work under way.
-pub(crate) type Working<'s, T> = Pin<Box<dyn Future<Output = sqlx::Result<T>> + Send + 's>>;
+pub type Working<'s, T> = Pin<Box<dyn Future<Output = sqlx::Result<T>> + Send + 's>>;
 
 impl Session<'_> {
     /// A statement that takes no text from anybody but as arguments.
-    pub(crate) fn query(&self, sql: impl Into<String>) -> Query<'static, Any, AnyArguments> {
+    pub fn query(&self, sql: impl Into<String>) -> Query<'static, Any, AnyArguments> {
         sqlx::query(AssertSqlSafe(sql.into()))
     }
 }
 
 impl Database {
-    /// Names a database; connects to nothing yet.
-    pub(crate) fn open(url: &str) -> Result<Self, OpenError> {
+    /// The database at `postgres://…`, or the file at `sqlite:PATH`, which is made where it is missing. Nothing is
+    /// connected yet.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(url: &str, patience: Patience) -> Result<Self, OpenError> {
         static DRIVERS: Once = Once::new();
         DRIVERS.call_once(sqlx::any::install_default_drivers);
         let (engine, place, url) = match url.split_once(':') {
@@ -73,20 +74,23 @@ impl Database {
         let options = AnyConnectOptions::from_str(&url);
         let options = options.map_err(|error| OpenError::Unreadable(error.to_string()))?;
         let place = if place.is_empty() { server(&options) } else { place };
-        Ok(Self { engine, place, pool: pool(engine).connect_lazy_with(options) })
+        Ok(Self { engine, patience, place, pool: pool(engine, patience).connect_lazy_with(options) })
     }
 
     /// Where it is, without user and password.
-    pub(crate) fn place(&self) -> &str {
+    pub fn place(&self) -> &str {
         &self.place
     }
 
     /// Does some work in one transaction.
-    pub(crate) async fn run<A: ?Sized, T>(&self, ask: &A, work: impl Work<A, T>) -> Result<T, Failure> {
+    ///
+    /// # Errors
+    /// See [`Failure`]. Where the database was silent or broke off while it committed, all of it may be done.
+    pub async fn run<A: ?Sized, T>(&self, ask: &A, work: impl Work<A, T>) -> Result<T, Failure> {
         let mut collisions = 0;
         loop {
             let mut connection = self.connect().await?;
-            let done = timeout(DONE_WITHIN, self.transact(&mut connection, ask, &work)).await;
+            let done = timeout(self.patience.transaction, self.transact(&mut connection, ask, &work)).await;
             match self.judge(done, connection) {
                 Err(failure) if failure.is_collision() && collisions < COLLISIONS => {
                     collisions += 1;
@@ -98,10 +102,13 @@ impl Database {
     }
 
     /// Looks at something.
-    pub(crate) async fn read<A: ?Sized, T>(&self, ask: &A, work: impl Work<A, T>) -> Result<T, Failure> {
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub async fn read<A: ?Sized, T>(&self, ask: &A, work: impl Work<A, T>) -> Result<T, Failure> {
         let mut connection = self.connect().await?;
         let mut session = Session { engine: self.engine, connection: &mut connection };
-        let done = timeout(DONE_WITHIN, work(&mut session, ask)).await;
+        let done = timeout(self.patience.transaction, work(&mut session, ask)).await;
         self.judge(done, connection)
     }
 
@@ -131,21 +138,27 @@ impl Database {
             Ok(done) => done.map_err(|error| Failure::database(&self.place, error)),
             Err(_) => {
                 drop(connection.detach());
-                Err(Failure::silent(&self.place, DONE_WITHIN.as_secs()))
+                Err(Failure::silent(&self.place, self.patience.transaction.as_secs()))
             }
         }
     }
 }
 
-fn pool(engine: Engine) -> AnyPoolOptions {
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+fn pool(engine: Engine, patience: Patience) -> AnyPoolOptions {
     let options = AnyPoolOptions::new().after_connect(move |connection, _| {
-        Box::pin(async move { connection.execute(engine.set_up()).await.map(|_| ()) })
+        Box::pin(async move { connection.execute(AssertSqlSafe(engine.set_up(patience))).await.map(|_| ()) })
     });
     match engine {
         Engine::Postgres => options.max_connections(CONNECTIONS).acquire_timeout(CONNECTED_WITHIN),
         // One after the other, in the order they came: SQLite would let them wait by chance.
         Engine::Sqlite => {
-            options.max_connections(1).acquire_timeout(TURN_WITHIN).idle_timeout(None).max_lifetime(None)
+            options.max_connections(1).acquire_timeout(patience.turn).idle_timeout(None).max_lifetime(None)
         }
     }
 }

@@ -1,9 +1,13 @@
 //! What PostgreSQL and SQLite name differently.
 
+use crate::Patience;
+
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub enum Engine {
+    /// A server.
     Postgres,
+    /// A file.
     Sqlite,
 }
 
@@ -18,32 +22,45 @@ impl Engine {
     }
 
     /// What every connection is told first.
-    pub(crate) const fn set_up(self) -> &'static str {
+    pub(crate) fn set_up(self, patience: Patience) -> String {
+        let Patience { statement, lock, idle, .. } = patience;
         match self {
-            // A client that stands still must not hold an account for long.
-            Self::Postgres => {
-                "SET statement_timeout = '8s'; SET lock_timeout = '6s'; \
-                 SET idle_in_transaction_session_timeout = '10s'"
-            }
-            // What is booked must outlive a loss of power.
-            Self::Sqlite => {
-                "PRAGMA busy_timeout = 8000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                 PRAGMA temp_store = MEMORY"
-            }
+            // A client that stands still must not hold what others wait for.
+            Self::Postgres => format!(
+                "SET statement_timeout = '{}ms'; SET lock_timeout = '{}ms'; \
+                 SET idle_in_transaction_session_timeout = '{}ms'",
+                statement.as_millis(),
+                lock.as_millis(),
+                idle.as_millis()
+            ),
+            // What is written must outlive a loss of power.
+            Self::Sqlite => format!(
+                "PRAGMA busy_timeout = {}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                 PRAGMA temp_store = MEMORY",
+                statement.as_millis()
+            ),
         }
     }
 
     /// Ends a SELECT from a table that it calls `t`, whose rows are changed later in the transaction.
-    pub(crate) const fn for_update(self) -> &'static str {
+    pub const fn for_update(self) -> &'static str {
         match self {
             Self::Postgres => " FOR UPDATE OF t",
             Self::Sqlite => "",
         }
     }
 
+    /// The same, but rows that another transaction holds are left out.
+    pub const fn for_update_of_free(self) -> &'static str {
+        match self {
+            Self::Postgres => " FOR UPDATE OF t SKIP LOCKED",
+            Self::Sqlite => "",
+        }
+    }
+
     /// Rows that come as one argument, a JSON list of objects: so a statement is the same for any number of them.
     /// `columns` is as in `tenant_id text, amount bigint`.
-    pub(crate) fn given(self, argument: &str, columns: &str) -> String {
+    pub fn given(self, argument: &str, columns: &str) -> String {
         match self {
             Self::Postgres => format!("jsonb_to_recordset({argument}::jsonb) AS given({columns})"),
             Self::Sqlite => {
@@ -55,7 +72,7 @@ impl Engine {
     }
 
     /// A migration in this engine's words.
-    pub(crate) fn schema(self, sql: &str) -> String {
+    pub fn schema(self, sql: &str) -> String {
         let words = match self {
             // Text is ordered by its bytes, as everywhere else.
             Self::Postgres => [
