@@ -1,6 +1,7 @@
 //! What a vendor's translation must do. Pure: no I/O and no clock, so that `signalbox encode`, `signalbox decode`
 //! and the golden files run exactly what production runs.
 
+use crate::batch::BatchCodec;
 use crate::{anthropic, gemini, ollama, openai, xai};
 use signalbox_types::{
     Adjustment, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt, StreamEvent,
@@ -68,6 +69,11 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     /// Share of the quota that is left by the headers of any answer, 0 to 1, of the scarcest kind. `None` where the
     /// vendor does not tell.
     fn quota_left(&self, _headers: &::http::HeaderMap) -> Option<f64> {
+        None
+    }
+
+    /// The wire format of its batch endpoint; `None` where it has none.
+    fn batches(&self) -> Option<&dyn BatchCodec> {
         None
     }
 

@@ -33,6 +33,20 @@ pub(crate) fn reason_of_status(status: u16) -> ErrorReason {
     }
 }
 
+/// The reason behind the gRPC code of an item that failed in a batch.
+pub(crate) fn reason_of_grpc(code: i32) -> ErrorReason {
+    match code {
+        3 | 11 => ErrorReason::InvalidRequest,
+        4 => ErrorReason::VendorTimeout,
+        5 => ErrorReason::VendorModelNotFound,
+        7 | 9 => ErrorReason::VendorPermission,
+        8 => ErrorReason::VendorRateLimited,
+        14 => ErrorReason::VendorOverloaded,
+        16 => ErrorReason::VendorAuth,
+        _ => ErrorReason::VendorError,
+    }
+}
+
 /// The message of a failure whose body is none of the vendor's error objects: a proxy's page, say.
 pub(crate) fn foreign_message(head: &ResponseHead<'_>, body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);

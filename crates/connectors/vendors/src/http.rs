@@ -1,5 +1,6 @@
 //! The one HTTP client behind every vendor: connection pool, stage timeouts, bulkhead, and streams without a task.
 
+mod batches;
 mod bulkhead;
 mod cause;
 mod client;

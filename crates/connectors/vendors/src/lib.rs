@@ -5,6 +5,7 @@
 
 mod adjust;
 mod anthropic;
+mod batch;
 mod codec;
 mod failures;
 mod framing;
@@ -16,8 +17,12 @@ mod openai;
 mod rate_limits;
 mod retry_after;
 mod turns;
+mod urls;
 mod xai;
 
+pub use batch::{
+    BatchCodec, BatchPage, ElementFrames, Finding, JsonTools, NewBatch, NewBatchCall, ResultSource,
+};
 pub use codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder, codec_for};
 pub use framing::{Frame, NdjsonFrames, SseFrames};
 pub use http::{Bulkhead, ConfigureVendorError, HttpVendor, Timeouts, VendorConfig};

@@ -54,6 +54,12 @@ pub(super) fn failure(head: ResponseHead<'_>, body: &[u8]) -> Failure {
     failure
 }
 
+/// What came of an item of a batch.
+pub(super) fn of_item(body: &[u8]) -> Failure {
+    let Envelope { error, request_id } = serde_json::from_slice(body).unwrap_or_default();
+    in_stream(error.unwrap_or_default(), request_id, None)
+}
+
 /// An error object as a failure; `status` where it came with one of its own.
 pub(super) fn in_stream(error: Error, request_id: Option<String>, status: Option<u16>) -> Failure {
     let code = error.details.and_then(|details| details.error_code).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Anthropic messages (`/v1/messages`), in both live API versions.
 
+mod batch;
 mod blocks;
 mod call_ids;
 mod errors;
@@ -10,6 +11,7 @@ mod stream;
 mod structured;
 mod thinking;
 
+use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
 use crate::json;
 use crate::rate_limits::{self, ANTHROPIC_RATELIMIT};
@@ -50,6 +52,10 @@ impl Codec for Anthropic {
 
     fn quota_left(&self, headers: &HeaderMap) -> Option<f64> {
         rate_limits::quota_left(headers, &ANTHROPIC_RATELIMIT)
+    }
+
+    fn batches(&self) -> Option<&dyn BatchCodec> {
+        Some(self)
     }
 
     fn encode_embed(

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 const VERSION: &str = "2026-10-21";
 
 /// Still takes sampling parameters, for the models that do.
-const VERSION_WITH_SAMPLING: &str = "2023-06-01";
+pub(super) const VERSION_WITH_SAMPLING: &str = "2023-06-01";
 
 #[derive(Debug, Serialize)]
 struct Request<'a> {

@@ -80,6 +80,17 @@ pub(super) fn in_stream(error: Error) -> Failure {
     failure
 }
 
+/// What came of an item or a whole batch, told by a gRPC code.
+pub(super) fn of_grpc(code: i32, message: &str) -> Failure {
+    let reason = match failures::reason_of_grpc(code) {
+        ErrorReason::InvalidRequest => {
+            invalid_argument(&Error { message: message.to_owned(), ..Error::default() })
+        }
+        reason => reason,
+    };
+    Failure { vendor_code: code.to_string(), ..failures::vendor_failure(reason, NAME, message) }
+}
+
 /// An object, or an array of one where a stream was asked for.
 fn error(body: &[u8]) -> Option<Error> {
     if body.trim_ascii_start().starts_with(b"[") {

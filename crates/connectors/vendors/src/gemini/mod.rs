@@ -1,5 +1,6 @@
 //! Gemini's Developer API (`generateContent`).
 
+mod batch;
 mod contents;
 mod embed;
 mod errors;
@@ -8,6 +9,7 @@ mod request;
 mod response;
 mod stream;
 
+use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
 use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, Prompt};
 
@@ -45,6 +47,10 @@ impl Codec for Gemini {
 
     fn decode_failure(&self, head: ResponseHead<'_>, body: &[u8]) -> Failure {
         errors::failure(head, body)
+    }
+
+    fn batches(&self) -> Option<&dyn BatchCodec> {
+        Some(self)
     }
 
     fn encode_embed(

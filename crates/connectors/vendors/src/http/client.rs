@@ -7,15 +7,15 @@ use super::{
     endpoint::Endpoint,
     exchange::Exchange,
     limits::{Limits, Stage},
-    request::{self, Credentials},
+    request::{self, Ask, Credentials},
     secrets::Secrets,
     tls,
 };
-use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, codec_for};
+use crate::codec::{Codec, EncodeContext, ResponseHead, codec_for};
 use ::http::HeaderMap;
 use async_trait::async_trait;
 use reqwest::{Client, Request, Response, redirect, retry};
-use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget};
+use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget, vendor_batch::VendorBatches};
 use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
 use std::{
     fmt, mem,
@@ -55,15 +55,16 @@ const HTTP2_CALLS: usize = 100;
 /// let vendor = HttpVendor::new(config, bulkhead)?;
 /// # Ok::<(), signalbox_vendors::ConfigureVendorError>(())
 /// ```
+#[derive(Clone)]
 pub struct HttpVendor {
-    name: Arc<str>,
-    codec: &'static dyn Codec,
+    pub(super) name: Arc<str>,
+    pub(super) codec: &'static dyn Codec,
     client: Client,
     endpoint: Endpoint,
     credentials: Option<Credentials>,
     secrets: Arc<Secrets>,
     bulkhead: Arc<Bulkhead>,
-    timeouts: Timeouts,
+    pub(super) timeouts: Timeouts,
     simulated: bool,
 }
 
@@ -100,10 +101,18 @@ impl HttpVendor {
     }
 
     /// Makes a call and gives it back once it has been answered with a success status.
-    async fn exchange(&self, call: EncodedCall, timeout: Option<Duration>) -> Result<Exchange, Failure> {
-        let limits = Limits::begin(self.timeouts, timeout);
+    pub(super) async fn exchange(
+        &self,
+        call: impl Into<Ask>,
+        timeout: Option<Duration>,
+    ) -> Result<Exchange, Failure> {
+        self.exchange_within(call.into(), Limits::begin(self.timeouts, timeout)).await
+    }
+
+    /// The same within limits of its own.
+    pub(super) async fn exchange_within(&self, ask: Ask, limits: Limits) -> Result<Exchange, Failure> {
         let place = self.bulkhead.enter(limits.place_due()).await.map_err(|no_place| self.busy(no_place))?;
-        let request = request::build(&self.endpoint, self.credentials.as_ref(), call, limits.sent())?;
+        let request = request::build(&self.endpoint, self.credentials.as_ref(), ask, limits.sent())?;
         let response = self.head(request, &limits, &place).await?;
         let succeeded = response.status().is_success();
         let exchange = Exchange::new(
@@ -206,6 +215,10 @@ impl VendorApi for HttpVendor {
     fn simulated(&self) -> bool {
         self.simulated
     }
+
+    fn batches(&self) -> Option<&dyn VendorBatches> {
+        self.codec.batches().map(|_| self as &dyn VendorBatches)
+    }
 }
 
 /// Everything but the key.
@@ -222,7 +235,7 @@ impl fmt::Debug for HttpVendor {
     }
 }
 
-fn context(target: VendorTarget<'_>, stream: bool) -> EncodeContext<'_> {
+pub(super) fn context(target: VendorTarget<'_>, stream: bool) -> EncodeContext<'_> {
     EncodeContext { model: target.model, facts: target.facts, stream }
 }
 

@@ -64,7 +64,8 @@ pub(super) struct Exchange {
     pub(super) origin: Origin,
     pub(super) response: reqwest::Response,
     pub(super) limits: Limits,
-    pub(super) place: Place,
+    /// The place in the bulkhead, until it is left.
+    pub(super) place: Option<Place>,
 }
 
 impl Exchange {
@@ -83,7 +84,12 @@ impl Exchange {
         if response.status().is_success() {
             place.answered();
         }
-        Self { origin, response, limits, place }
+        Self { origin, response, limits, place: Some(place) }
+    }
+
+    /// Makes room for another call while the body is still to be read.
+    pub(super) fn leave_place(&mut self) {
+        self.place = None;
     }
 
     /// The whole body of a good answer, and whose it is.
@@ -108,7 +114,7 @@ impl Exchange {
         let head = ResponseHead { status, headers: self.response.headers(), now };
         let mut failure = self.origin.sign(codec.decode_failure(head, body.as_slice()));
         failure.vendor_status.get_or_insert(status);
-        self.place.failed(failure.reason);
+        self.place.iter().for_each(|place| place.failed(failure.reason));
         failure
     }
 
@@ -128,7 +134,8 @@ impl Exchange {
         Ok(())
     }
 
-    async fn next_piece(&mut self, size: usize) -> Result<Option<Bytes>, Failure> {
+    /// The next piece of the body, after so many bytes of it.
+    pub(super) async fn next_piece(&mut self, size: usize) -> Result<Option<Bytes>, Failure> {
         let (due, stage) = self.limits.next_piece_due(Instant::now());
         match timeout_at(due, self.response.chunk()).await {
             Ok(Ok(piece)) => Ok(piece),

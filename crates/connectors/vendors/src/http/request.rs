@@ -35,30 +35,53 @@ pub(super) fn credentials(codec: &dyn Codec, config: &VendorConfig) -> Result<Op
     Ok(Some((name, value)))
 }
 
+/// A request below the vendor's base URL, without credentials.
+#[derive(Debug)]
+pub(super) struct Ask {
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) content_type: HeaderValue,
+    /// The body, in pieces that are sent one after the other.
+    pub(super) body: Vec<Bytes>,
+}
+
+impl From<EncodedCall> for Ask {
+    fn from(call: EncodedCall) -> Self {
+        Self {
+            method: Method::POST,
+            path: call.path,
+            headers: call.headers,
+            content_type: JSON,
+            body: vec![Bytes::from(call.body)],
+        }
+    }
+}
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
 /// Builds the request of a call; `sent` is told when it goes out.
 pub(super) fn build(
     endpoint: &Endpoint,
     credentials: Option<&Credentials>,
-    call: EncodedCall,
+    ask: Ask,
     sent: Arc<SentAt>,
 ) -> Result<Request, Failure> {
-    let mut request = Request::new(Method::POST, endpoint.url(&call.path));
-    if call.body.is_empty() {
-        // A body that is not there is not taken.
-        sent.note();
-    }
-    *request.headers_mut() = headers(credentials, call.headers)?;
-    *request.body_mut() = Some(reqwest::Body::wrap(NotedBody { bytes: Bytes::from(call.body), sent }));
+    let mut request = Request::new(ask.method, endpoint.url(&ask.path));
+    let body = NotedBody::new(ask.body, sent);
+    *request.headers_mut() = headers(credentials, ask.content_type, ask.headers)?;
+    *request.body_mut() = Some(reqwest::Body::wrap(body));
     Ok(request)
 }
 
 fn headers(
     credentials: Option<&Credentials>,
+    content_type: HeaderValue,
     extra: Vec<(&'static str, String)>,
 ) -> Result<HeaderMap, Failure> {
     // Room for these and for the ones reqwest and hyper add.
     let mut headers = HeaderMap::with_capacity(extra.len() + 6);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_TYPE, content_type);
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     if let Some((name, value)) = credentials {
         headers.insert(name.clone(), value.clone());
@@ -74,10 +97,23 @@ fn headers(
     Ok(headers)
 }
 
-/// A body in one piece that notes when the connection takes it: from there on, silence is the vendor's.
+/// A body that notes when the connection takes the last of it: from there on, silence is the vendor's.
 struct NotedBody {
-    bytes: Bytes,
+    pieces: std::vec::IntoIter<Bytes>,
+    left: u64,
     sent: Arc<SentAt>,
+}
+
+impl NotedBody {
+    fn new(mut pieces: Vec<Bytes>, sent: Arc<SentAt>) -> Self {
+        pieces.retain(|piece| !piece.is_empty());
+        let left = pieces.iter().map(|piece| piece.len() as u64).sum();
+        if left == 0 {
+            // A body that is not there is not taken.
+            sent.note();
+        }
+        Self { pieces: pieces.into_iter(), left, sent }
+    }
 }
 
 impl Body for NotedBody {
@@ -88,16 +124,19 @@ impl Body for NotedBody {
         mut self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.sent.note();
-        let bytes = std::mem::take(&mut self.bytes);
-        Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
+        let Some(piece) = self.pieces.next() else { return Poll::Ready(None) };
+        self.left -= piece.len() as u64;
+        if self.left == 0 {
+            self.sent.note();
+        }
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.bytes.is_empty()
+        self.left == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.bytes.len() as u64)
+        SizeHint::with_exact(self.left)
     }
 }

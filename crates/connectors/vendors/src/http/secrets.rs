@@ -1,6 +1,6 @@
 //! Keeps a vendor's key out of what the vendor says: some repeat the request's headers in their errors.
 
-use crate::failures::LONGEST_MESSAGE;
+use crate::{failures::LONGEST_MESSAGE, urls::in_url};
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
@@ -117,16 +117,6 @@ fn forms(key: &str) -> BTreeSet<String> {
         forms.insert(within(key, before, |bytes| URL_SAFE_NO_PAD.encode(bytes)));
     }
     forms
-}
-
-fn in_url(key: &str) -> String {
-    key.bytes().fold(String::new(), |mut encoded, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(byte.into()),
-            byte => encoded.push_str(&format!("%{byte:02X}")),
-        }
-        encoded
-    })
 }
 
 /// What base64 makes of the key after so many bytes of something else: each character holds six bits, and those that

@@ -55,11 +55,11 @@ impl<B: Body> HttpAnswerStream<B> {
         decoder: Box<dyn StreamDecoder>,
         origin: Origin,
         limits: Limits,
-        place: Place,
+        place: Option<Place>,
     ) -> Self {
         Self {
             body: Some(body),
-            place: Some(place),
+            place,
             decoder,
             arrived: Vec::new(),
             gave_way: false,

@@ -84,6 +84,21 @@ pub(super) fn of_code(dialect: &Dialect, code: &str, message: &str) -> Failure {
     failure(dialect, None, &error)
 }
 
+/// Why a batch was refused whole: something in it is wrong, where nothing else is said.
+pub(super) fn of_batch(dialect: &Dialect, code: &str, message: &str) -> Failure {
+    // So much waits there already that this has to wait, or to go elsewhere.
+    if code == "token_limit_exceeded" {
+        let failure = vendor_failure(ErrorReason::VendorRateLimited, dialect.name, message);
+        return Failure { vendor_code: code.to_owned(), ..failure };
+    }
+    let kind = "invalid_request_error".to_owned();
+    failure(
+        dialect,
+        None,
+        &VendorError { message: message.to_owned(), kind, code: code.to_owned(), names_parameter: false },
+    )
+}
+
 fn failure(dialect: &Dialect, status: Option<u16>, error: &VendorError) -> Failure {
     let reason = (dialect.classify)(status, error);
     let message = match reason {

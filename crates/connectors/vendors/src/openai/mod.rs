@@ -3,6 +3,7 @@
 //! Two surfaces: chat completions, in this folder, and the responses API in [`responses`], which some models need
 //! for tools. A request goes to the surface that the model's facts name; an answer says by itself what it is.
 
+pub(crate) mod batch;
 mod calls;
 pub(crate) mod chat;
 mod chat_stream;
@@ -18,6 +19,7 @@ mod responses;
 mod stream;
 mod wire;
 
+use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
 use crate::rate_limits::{self, X_RATELIMIT};
 use dialect::Dialect;
@@ -70,6 +72,10 @@ impl Codec for OpenAi {
 
     fn quota_left(&self, headers: &HeaderMap) -> Option<f64> {
         rate_limits::quota_left(headers, &X_RATELIMIT)
+    }
+
+    fn batches(&self) -> Option<&dyn BatchCodec> {
+        Some(self)
     }
 
     fn encode_embed(

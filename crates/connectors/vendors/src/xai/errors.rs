@@ -12,7 +12,7 @@ pub(super) fn classify(status: Option<u16>, error: &VendorError) -> ErrorReason 
         .unwrap_or(ErrorReason::VendorError)
 }
 
-fn by_message(message: &str) -> Option<ErrorReason> {
+pub(super) fn by_message(message: &str) -> Option<ErrorReason> {
     const PHRASES: [(&str, ErrorReason); 5] = [
         ("Incorrect API key", ErrorReason::VendorAuth),
         ("maximum prompt length is", ErrorReason::ContextLengthExceeded),

@@ -4,8 +4,10 @@
 //! in the usage, `reasoning_content`, and no `strict`. The shared reader of chat completions knows all shapes; this
 //! folder says what xAI takes and what its errors mean.
 
+mod batch;
 mod errors;
 
+use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
 use crate::openai::dialect::{Dialect, EndUserField};
 use crate::openai::{chat, errors as error_objects};
@@ -61,6 +63,10 @@ impl Codec for Xai {
 
     fn quota_left(&self, headers: &HeaderMap) -> Option<f64> {
         rate_limits::quota_left(headers, &X_RATELIMIT)
+    }
+
+    fn batches(&self) -> Option<&dyn BatchCodec> {
+        Some(self)
     }
 
     fn encode_embed(
