@@ -3,6 +3,7 @@
 use crate::fault::Quirks;
 use crate::problem::{Kind, Problem};
 use crate::seed::Seed;
+use bytes::Bytes;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 use std::time::SystemTime;
@@ -20,11 +21,15 @@ pub(crate) struct Call<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// The JSON body, or what is wrong with it.
     pub(crate) body: Result<Value, String>,
+    /// The body as it came.
+    pub(crate) raw: &'a Bytes,
     /// The model, without a fault suffix; empty where none was named.
     pub(crate) model: String,
     pub(crate) seed: Seed,
     pub(crate) quirks: Quirks,
     pub(crate) now: SystemTime,
+    /// It is a request within a batch.
+    pub(crate) in_batch: bool,
 }
 
 impl Call<'_> {
@@ -41,6 +46,11 @@ impl Call<'_> {
     /// A parameter of the query.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// How long a page may be: `usual` where the query does not say, and never above `most`.
+    pub(crate) fn limit(&self, usual: usize, most: usize) -> usize {
+        self.parameter("limit").and_then(|limit| limit.parse().ok()).unwrap_or(usual).clamp(1, most)
     }
 
     /// The key of an `Authorization: Bearer` header.

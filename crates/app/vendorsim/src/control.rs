@@ -1,10 +1,11 @@
 //! The endpoints below `/_sim/`, by which another process scripts faults and sees requests.
 
+use crate::batches::{SubmittedBatch, SubmittedItem};
 use crate::fault::Fault;
 use crate::pipeline::State;
 use crate::record::RecordedRequest;
 use crate::reply::Reply;
-use crate::rules::{Match, Rule, Times};
+use crate::rules::{Match, Place, Rule, Times};
 use crate::vendor::Vendor;
 use http::Method;
 use serde::Deserialize;
@@ -18,11 +19,21 @@ struct NewRule {
     vendor: Option<Vendor>,
     #[serde(default)]
     model: Option<String>,
+    #[serde(default)]
+    place: Option<Place>,
     fault: String,
     #[serde(default)]
     count: Option<u64>,
     #[serde(default)]
     share: Option<f64>,
+}
+
+/// Body of `POST /_sim/batches/release`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Release {
+    #[serde(default)]
+    id: Option<String>,
 }
 
 /// Answers a request below `/_sim/`.
@@ -42,30 +53,74 @@ pub(crate) fn handle(state: &State, method: &Method, path: &str, body: &[u8]) ->
             state.recorder.clear();
             Reply::json(200, &json!({}))
         }
+        ("GET", "batches") => Reply::json(200, &batches(state)),
+        ("POST", "batches/release") => release(state, body),
+        ("DELETE", "batches") => {
+            state.desk.lock().clear();
+            Reply::json(200, &json!({}))
+        }
         _ => Reply::json(404, &json!({"error": "no such control endpoint"})),
     }
 }
 
+fn refuse(message: &str) -> Reply {
+    Reply::json(400, &json!({"error": message}))
+}
+
 fn add(state: &State, body: &[u8]) -> Reply {
-    let refuse = |message: String| Reply::json(400, &json!({"error": message}));
     let new: NewRule = match serde_json::from_slice(body) {
         Ok(new) => new,
-        Err(error) => return refuse(error.to_string()),
+        Err(error) => return refuse(&error.to_string()),
     };
     let times = match (new.count, new.share) {
         (None, None) => Times::Always,
         (Some(count), None) => Times::First(count),
         (None, Some(share)) if (0.0..=1.0).contains(&share) => Times::Share(share),
-        (None, Some(_)) => return refuse("`share` must be from 0 to 1".to_owned()),
-        (Some(_), Some(_)) => return refuse("give `count` or `share`, not both".to_owned()),
+        (None, Some(_)) => return refuse("`share` must be from 0 to 1"),
+        (Some(_), Some(_)) => return refuse("give `count` or `share`, not both"),
     };
     match Fault::parse(&new.fault) {
         Ok(fault) => {
-            let id = state.rules.add(Match { vendor: new.vendor, model: new.model }, fault, times);
+            let matching = Match { vendor: new.vendor, model: new.model, place: new.place };
+            let id = state.rules.add(matching, fault, times);
             Reply::json(201, &json!({"id": id}))
         }
-        Err(unknown) => refuse(unknown.to_string()),
+        Err(unknown) => refuse(&unknown.to_string()),
     }
+}
+
+fn release(state: &State, body: &[u8]) -> Reply {
+    let asked = if body.is_empty() { Ok(Release::default()) } else { serde_json::from_slice(body) };
+    match asked {
+        Ok(Release { id }) => {
+            let released = state.desk.lock().release(id.as_deref());
+            Reply::json(200, &json!({"released": released}))
+        }
+        Err(error) => refuse(&error.to_string()),
+    }
+}
+
+fn batches(state: &State) -> Value {
+    let shelf = state.desk.lock();
+    let counts: Map<String, Value> = Vendor::ALL
+        .iter()
+        .zip(shelf.handed_over)
+        .map(|(vendor, (batches, items))| {
+            (vendor.name().to_owned(), json!({"batches": batches, "items": items}))
+        })
+        .collect();
+    json!({"counts": counts, "batches": shelf.submitted().iter().map(batch).collect::<Vec<_>>()})
+}
+
+fn batch(batch: &SubmittedBatch) -> Value {
+    let item = |item: &SubmittedItem| {
+        let body: Value = serde_json::from_slice(&item.body).unwrap_or_default();
+        json!({"id": item.id, "model": item.model, "body": body, "outcome": item.outcome})
+    };
+    json!({
+        "vendor": batch.vendor, "id": batch.id, "name": batch.name, "metadata": batch.metadata, "state": batch.state,
+        "held": batch.held, "items": batch.items.iter().map(item).collect::<Vec<_>>(),
+    })
 }
 
 fn rule(rule: &Rule) -> Value {
@@ -75,7 +130,8 @@ fn rule(rule: &Rule) -> Value {
         Times::Share(share) => (None, Some(share)),
     };
     json!({
-        "id": rule.id, "vendor": rule.matching.vendor, "model": rule.matching.model, "fault": rule.fault.spec(),
+        "id": rule.id, "vendor": rule.matching.vendor, "model": rule.matching.model,
+        "place": rule.matching.place, "fault": rule.fault.spec(),
         "count": count, "share": share, "seen": rule.seen, "struck": rule.struck,
     })
 }

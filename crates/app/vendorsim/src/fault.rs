@@ -1,5 +1,6 @@
 //! Faults: what goes wrong with an answer, and how it is written down.
 
+use crate::batches::Plan;
 use crate::problem::{Kind, Problem};
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,6 +12,8 @@ pub struct Fault {
     spec: String,
     pub(crate) down: bool,
     pub(crate) hang: bool,
+    /// The request is carried out, and nothing is said about it.
+    pub(crate) lost: bool,
     pub(crate) delay: Duration,
     pub(crate) first_byte: Duration,
     pub(crate) trickle: Duration,
@@ -21,6 +24,8 @@ pub struct Fault {
     /// The credentials that errors repeat.
     pub(crate) heard: Option<String>,
     pub(crate) quirks: Quirks,
+    /// What is to become of a batch that is handed over or cancelled.
+    pub(crate) plan: Plan,
 }
 
 /// An error in place of the answer.
@@ -90,6 +95,9 @@ impl Fault {
         match name {
             "down" => self.down = true,
             "hang" => self.hang = true,
+            "lost" => self.lost = true,
+            "refuse" => self.plan.refuse = true,
+            "hold" if value.is_empty() => self.plan.hold = Some(0),
             "malformed" => self.malformed = true,
             "echo" => self.echo = true,
             "no-usage" => self.quirks.no_usage = true,
@@ -115,6 +123,9 @@ impl Fault {
             "error" => self.mishap = Some(Mishap::Error(number)),
             "quota" if number <= 100 => self.quirks.quota = Some(number),
             "stall" => self.mishap = Some(Mishap::Stall(number)),
+            "hold" => self.plan.hold = Some(usize::try_from(number).ok()?),
+            "expire" => self.plan.expire = Some(usize::try_from(number).ok()?),
+            "batch-time" => self.plan.time = Some(Duration::from_millis(number)),
             _ => return None,
         }
         Some(())
@@ -187,7 +198,9 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_named() {
-        for spec in ["cut", "cut=x", "quota=101", "status=200", "kind=odd", "down=1", "surprise"] {
+        for spec in
+            ["cut", "cut=x", "quota=101", "status=200", "kind=odd", "down=1", "expire", "hold=x", "surprise"]
+        {
             assert_eq!(
                 Fault::parse(spec).unwrap_err().to_string(),
                 format!("`{spec}` is not part of a fault")

@@ -52,6 +52,11 @@
 //! | `no-finish`, `empty-finish` | no finish reason, or an empty one |
 //! | `dup-index` | all tool calls have index 0 (all but Anthropic and Gemini, which have no such index) |
 //! | `no-ids` | tool calls have no ids |
+//! | `lost` | the request is carried out, and the connection is closed without an answer |
+//! | `hold=K` | the batch that is handed over stays in progress, with `K` items done (none for `hold`), until it is let go or cancelled; at a cancellation: it stays being cancelled |
+//! | `refuse` | the batch that is handed over fails validation |
+//! | `expire=K` | the batch that is handed over expires with `K` items done |
+//! | `batch-time=MS` | the batch that is handed over takes so long |
 //! | `quota=P` | the headers say that `P` percent of the quota are left (OpenAI, Anthropic and xAI, which have such) |
 //!
 //! Tokens of reasoning do not count towards `K`.
@@ -63,8 +68,32 @@
 //! the rules, and the first rule that strikes counts. `GET /_sim/faults` lists the rules, `DELETE` takes them back.
 //! `GET /_sim/requests` shows the last requests with counts per vendor and how each ended (`pending`, `answered`,
 //! `client_gone`); `DELETE` forgets them.
+//!
+//! # Batches
+//! OpenAI, Anthropic, Gemini and xAI take batches, and files where they come in files, at the vendors' own endpoints.
+//! Each item is answered as if it had come alone: faults strike it by its model's suffix or by a rule, and become its
+//! error (`down`, `cut`, `stall` and `malformed` become an internal error, `hang` lets it expire). A batch has ended
+//! when it is first asked about, or after [`Builder::batch_time`].
+//!
+//! A rule can be for one [`Place`] ([`Match::at`], `"place"`): `call`, `upload`, `create`, `read`, `cancel` or `item`. A
+//! rule for a model never strikes the calls around a batch, only its items. What holds, refuses or expires a batch goes
+//! to `create`:
+//!
+//! ```
+//! # use signalbox_vendorsim::{Fault, Match, Place, Simulator, Times, Vendor};
+//! # fn script(simulator: &Simulator) -> Result<(), Box<dyn std::error::Error>> {
+//! let create = Match::vendor(Vendor::Openai).at(Place::Create);
+//! simulator.set_fault(create, Fault::parse("hold=1")?, Times::First(1)); // one item done, the others wait
+//! // hand the batch over, look at it, then let it go:
+//! simulator.release_batches();
+//! # Ok(()) }
+//! ```
+//!
+//! [`Simulator::batches`] tells what was handed over and what came of it. From another process: `GET /_sim/batches`,
+//! `POST /_sim/batches/release` with `{"id": …}` or without a body for all, `DELETE /_sim/batches` to forget them.
 
 mod answer;
+mod batches;
 mod body;
 mod call;
 mod control;
@@ -84,8 +113,9 @@ mod vectors;
 mod vendor;
 mod vendors;
 
+pub use batches::{BatchState, ItemOutcome, SubmittedBatch, SubmittedItem};
 pub use fault::{Fault, UnknownFault};
 pub use record::{Outcome, RecordedRequest};
-pub use rules::{Match, Rule, Times};
+pub use rules::{Match, Place, Rule, Times};
 pub use server::{Builder, Simulator};
 pub use vendor::{UnknownVendor, Vendor};

@@ -16,13 +16,17 @@ struct Arguments {
     /// Milliseconds to wait before every answer.
     #[arg(long, default_value_t = 0)]
     delay_ms: u64,
+    /// Milliseconds that a batch takes.
+    #[arg(long, default_value_t = 1000)]
+    batch_ms: u64,
 }
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
     let delay = Duration::from_millis(arguments.delay_ms);
-    let simulator = Simulator::builder().delay(delay).bind(arguments.listen).await?;
+    let batch_time = Duration::from_millis(arguments.batch_ms);
+    let simulator = Simulator::builder().delay(delay).batch_time(batch_time).bind(arguments.listen).await?;
     writeln!(io::stdout(), "{}", serde_json::json!({"address": simulator.addr().to_string()}))?;
     interrupted().await?;
     simulator.shutdown().await;

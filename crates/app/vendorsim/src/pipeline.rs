@@ -1,5 +1,6 @@
 //! The way of a request: record it, let a fault strike, ask the vendor, spoil the answer.
 
+use crate::batches::{self, Desk};
 use crate::body::{Hangup, SimBody};
 use crate::call::Call;
 use crate::control;
@@ -7,7 +8,7 @@ use crate::fault::{Fault, UnknownFault};
 use crate::problem::Problem;
 use crate::record::{Outcome, RecordedRequest, Recorder, Ticket};
 use crate::reply::Reply;
-use crate::rules::Rules;
+use crate::rules::{Place, Rules};
 use crate::seed::Seed;
 use crate::spoil::spoil;
 use crate::vendor::Vendor;
@@ -21,8 +22,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Larger bodies are refused.
+/// Larger bodies are refused. Whole batches may be larger than single requests.
 const BODY_LIMIT: usize = 64 << 20;
+const BATCH_BODY_LIMIT: usize = 257 << 20;
 /// Asks for a fault in one request.
 const FAULT_HEADER: &str = "x-vendorsim-fault";
 /// Between a model's name and the fault it asks for.
@@ -32,6 +34,7 @@ const SUFFIX: char = '~';
 pub(crate) struct State {
     pub(crate) rules: Rules,
     pub(crate) recorder: Arc<Recorder>,
+    pub(crate) desk: Desk,
     pub(crate) delay: Duration,
     pub(crate) clock: Box<dyn Fn() -> SystemTime + Send + Sync>,
 }
@@ -39,10 +42,13 @@ pub(crate) struct State {
 /// Answers one request. An error closes the connection without a word.
 pub(crate) async fn respond(state: &State, request: Request<Incoming>) -> Result<Response<SimBody>, Hangup> {
     let (head, body) = request.into_parts();
-    let body = match Limited::new(body, BODY_LIMIT).collect().await {
+    let addressed = split_vendor(head.uri.path());
+    let place = addressed.map_or(Place::Call, |(vendor, path)| vendors::place_of(vendor, &head.method, path));
+    let limit = if place == Place::Call { BODY_LIMIT } else { BATCH_BODY_LIMIT };
+    let body = match Limited::new(body, limit).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
-            return Ok(plainly(413, format!("the simulator takes bodies up to {BODY_LIMIT} bytes")));
+            return Ok(plainly(413, format!("the simulator takes bodies up to {limit} bytes")));
         }
         Err(_) => return Err(Hangup),
     };
@@ -50,24 +56,32 @@ pub(crate) async fn respond(state: &State, request: Request<Incoming>) -> Result
         let reply = control::handle(state, &head.method, path, &body);
         return Ok(into_response(reply, &Fault::default(), None));
     }
-    match split_vendor(head.uri.path()) {
-        Some((vendor, path)) => ask_vendor(state, vendor, path, &head, body).await,
+    match addressed {
+        Some((vendor, path)) => ask_vendor(state, Target { vendor, path, place }, &head, body).await,
         None => Ok(plainly(404, "no such vendor".to_owned())),
     }
 }
 
+/// Where a request goes.
+#[derive(Debug, Clone, Copy)]
+struct Target<'a> {
+    vendor: Vendor,
+    /// Path below the vendor's prefix.
+    path: &'a str,
+    place: Place,
+}
+
 async fn ask_vendor(
     state: &State,
-    vendor: Vendor,
-    path: &str,
+    target: Target<'_>,
     head: &Parts,
     body: Bytes,
 ) -> Result<Response<SimBody>, Hangup> {
+    let Target { vendor, path, .. } = target;
     let parsed = parse(&body);
     let named = vendors::model_of(vendor, path, parsed.as_ref().ok());
-    let (model, suffix) =
-        named.split_once(SUFFIX).map_or((named.as_str(), None), |(model, spec)| (model, Some(spec)));
-    let mut fault = match choose_fault(state, vendor, model, &head.headers, suffix) {
+    let (model, suffix) = split_suffix(&named);
+    let mut fault = match choose_fault(state, target, model, &head.headers, suffix) {
         Ok(fault) => fault,
         Err(unknown) => return Ok(plainly(400, unknown.to_string())),
     };
@@ -80,7 +94,7 @@ async fn ask_vendor(
         path: without_key(path, query),
         model: (!model.is_empty()).then(|| model.to_owned()),
         headers: head.headers.clone(),
-        body,
+        body: body.clone(),
         fault: (!fault.spec().is_empty()).then(|| fault.spec().to_owned()),
         status: None,
         outcome: Outcome::Pending,
@@ -91,35 +105,39 @@ async fn ask_vendor(
         query,
         headers: &head.headers,
         body: parsed,
+        raw: &body,
         model: model.to_owned(),
         seed,
         quirks: fault.quirks,
         now: (state.clock)(),
+        in_batch: false,
     };
     fault.heard = fault.echo.then(|| call.credentials()).flatten();
-    strike_then_answer(state, vendor, &call, &fault, ticket).await
+    strike_then_answer(state, target, &call, &fault, ticket).await
 }
 
-/// The header goes before the suffix, and the suffix before the rules.
+/// The header goes before the suffix, and the suffix before the rules. With batches a model stands for its items.
 fn choose_fault(
     state: &State,
-    vendor: Vendor,
+    target: Target<'_>,
     model: &str,
     headers: &HeaderMap,
     suffix: Option<&str>,
 ) -> Result<Fault, UnknownFault> {
     let header = headers.get(FAULT_HEADER).and_then(|value| value.to_str().ok());
-    match header.or(suffix) {
+    let plain = target.place == Place::Call;
+    match header.or_else(|| suffix.filter(|_| plain)) {
         Some(spec) => Fault::parse(spec),
         None => {
-            Ok(state.rules.strike(vendor, Some(model).filter(|model| !model.is_empty())).unwrap_or_default())
+            let model = Some(model).filter(|model| plain && !model.is_empty());
+            Ok(state.rules.strike(target.vendor, model, target.place).unwrap_or_default())
         }
     }
 }
 
 async fn strike_then_answer(
     state: &State,
-    vendor: Vendor,
+    Target { vendor, place, .. }: Target<'_>,
     call: &Call<'_>,
     fault: &Fault,
     ticket: Ticket,
@@ -141,8 +159,16 @@ async fn strike_then_answer(
             let message = fault.heard.clone();
             vendors::refuse(vendor, call, &Problem { message, ..refusal.problem() })
         }
-        None => vendors::answer(vendor, call),
+        None if place == Place::Call => vendors::answer(vendor, call),
+        None => {
+            batches::settle(state, vendor).await;
+            vendors::answer_batch(vendor, call, &mut state.desk.lock(), fault.plan)
+        }
     };
+    if fault.lost {
+        ticket.answered();
+        return Err(Hangup);
+    }
     ticket.status(reply.status.as_u16());
     Ok(into_response(reply, fault, Some(ticket)))
 }
@@ -169,6 +195,11 @@ fn parse(body: &Bytes) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     serde_json::from_slice(body).map_err(|error| format!("the body is not valid JSON: {error}"))
+}
+
+/// A model's name, and the fault that its suffix asks for.
+pub(crate) fn split_suffix(named: &str) -> (&str, Option<&str>) {
+    named.split_once(SUFFIX).map_or((named, None), |(model, spec)| (model, Some(spec)))
 }
 
 fn split_vendor(path: &str) -> Option<(Vendor, &str)> {

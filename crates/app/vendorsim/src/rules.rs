@@ -2,7 +2,26 @@
 
 use crate::fault::Fault;
 use crate::vendor::Vendor;
+use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a request is to its vendor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// A call that is answered at once.
+    Call,
+    /// A file comes in.
+    Upload,
+    /// A batch is handed over.
+    Create,
+    /// Somebody looks at batches, files or results, or throws them away.
+    Read,
+    /// A batch is to be stopped.
+    Cancel,
+    /// A request within a batch. Of all places that have to do with batches, only this one has a model.
+    Item,
+}
 
 /// Which requests. `None` stands for any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,23 +30,32 @@ pub struct Match {
     pub vendor: Option<Vendor>,
     /// The model, exactly.
     pub model: Option<String>,
+    /// What they are to the vendor.
+    pub place: Option<Place>,
 }
 
 impl Match {
     /// Every request to a vendor.
     #[must_use]
     pub fn vendor(vendor: Vendor) -> Self {
-        Self { vendor: Some(vendor), model: None }
+        Self { vendor: Some(vendor), ..Self::default() }
     }
 
     /// Every request to one model of a vendor.
     #[must_use]
     pub fn model(vendor: Vendor, model: impl Into<String>) -> Self {
-        Self { vendor: Some(vendor), model: Some(model.into()) }
+        Self { vendor: Some(vendor), model: Some(model.into()), ..Self::default() }
     }
 
-    fn covers(&self, vendor: Vendor, model: Option<&str>) -> bool {
-        self.vendor.is_none_or(|wanted| wanted == vendor)
+    /// The same, in one place.
+    #[must_use]
+    pub fn at(self, place: Place) -> Self {
+        Self { place: Some(place), ..self }
+    }
+
+    fn covers(&self, vendor: Vendor, model: Option<&str>, place: Place) -> bool {
+        self.place.is_none_or(|wanted| wanted == place)
+            && self.vendor.is_none_or(|wanted| wanted == vendor)
             && self.model.as_deref().is_none_or(|wanted| Some(wanted) == model)
     }
 }
@@ -106,9 +134,9 @@ impl Rules {
     }
 
     /// The fault of the first rule that strikes.
-    pub(crate) fn strike(&self, vendor: Vendor, model: Option<&str>) -> Option<Fault> {
+    pub(crate) fn strike(&self, vendor: Vendor, model: Option<&str>, place: Place) -> Option<Fault> {
         let mut book = self.lock();
-        let matching = book.rules.iter_mut().filter(|rule| rule.matching.covers(vendor, model));
+        let matching = book.rules.iter_mut().filter(|rule| rule.matching.covers(vendor, model, place));
         matching.into_iter().find_map(|rule| rule.strikes().then(|| rule.fault.clone()))
     }
 
@@ -122,7 +150,7 @@ mod tests {
     use super::*;
 
     fn strikes(rules: &Rules, model: &str, requests: usize) -> Vec<bool> {
-        (0..requests).map(|_| rules.strike(Vendor::Openai, Some(model)).is_some()).collect()
+        (0..requests).map(|_| rules.strike(Vendor::Openai, Some(model), Place::Call).is_some()).collect()
     }
 
     fn rules(matching: Match, times: Times) -> Rules {
@@ -146,15 +174,24 @@ mod tests {
         let rules = rules(Match::model(Vendor::Openai, "m"), Times::Always);
         assert_eq!(strikes(&rules, "other", 1), [false]);
         assert_eq!(strikes(&rules, "m", 1), [true]);
-        assert!(rules.strike(Vendor::Xai, Some("m")).is_none());
+        assert!(rules.strike(Vendor::Xai, Some("m"), Place::Call).is_none());
     }
 
     #[test]
     fn a_rule_that_ran_out_lets_the_next_one_strike() {
         let rules = rules(Match::default(), Times::First(1));
         rules.add(Match::default(), Fault::parse("down").unwrap(), Times::Always);
-        let specs: Vec<_> =
-            (0..2).filter_map(|_| rules.strike(Vendor::Xai, None)).map(|f| f.spec().to_owned()).collect();
+        let specs: Vec<_> = (0..2)
+            .filter_map(|_| rules.strike(Vendor::Xai, None, Place::Call))
+            .map(|f| f.spec().to_owned())
+            .collect();
         assert_eq!(specs, ["hang", "down"]);
+    }
+
+    #[test]
+    fn a_rule_for_one_place_leaves_the_others_alone() {
+        let rules = rules(Match::vendor(Vendor::Openai).at(Place::Create), Times::First(1));
+        assert!(rules.strike(Vendor::Openai, None, Place::Upload).is_none());
+        assert!(rules.strike(Vendor::Openai, None, Place::Create).is_some());
     }
 }

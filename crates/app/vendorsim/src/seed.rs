@@ -18,6 +18,11 @@ impl Seed {
         Self(fnv(fnv(fnv(OFFSET, head), tail), &body.len().to_le_bytes()))
     }
 
+    /// The seed of a request within a batch: its caller's name for it counts, too.
+    pub(crate) fn of_item(id: &str, body: &[u8]) -> Self {
+        Self(fnv(Self::of(body).0, id.as_bytes()))
+    }
+
     /// An id, as in `call_5f0c1d2e3b4a5968`; `n` tells several of one answer apart.
     pub(crate) fn id(self, prefix: &str, n: usize) -> String {
         format!("{prefix}{:016x}", fnv(self.0, &n.to_le_bytes()))

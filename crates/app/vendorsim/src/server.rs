@@ -1,5 +1,6 @@
 //! The simulator as a running server.
 
+use crate::batches::{Desk, SubmittedBatch};
 use crate::fault::Fault;
 use crate::pipeline::{self, State};
 use crate::record::{RecordedRequest, Recorder};
@@ -22,6 +23,7 @@ const KEEP: usize = 256;
 #[must_use]
 pub struct Builder {
     delay: Duration,
+    batch_time: Duration,
     keep: usize,
     clock: Box<dyn Fn() -> SystemTime + Send + Sync>,
 }
@@ -30,6 +32,7 @@ impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Builder")
             .field("delay", &self.delay)
+            .field("batch_time", &self.batch_time)
             .field("keep", &self.keep)
             .finish_non_exhaustive()
     }
@@ -41,12 +44,17 @@ impl Builder {
         Self { delay, ..self }
     }
 
+    /// How long a batch takes; if not set, it has ended when it is first asked about.
+    pub fn batch_time(self, batch_time: Duration) -> Self {
+        Self { batch_time, ..self }
+    }
+
     /// Keeps the last `requests` for inspection; 256 if not set.
     pub fn keep_requests(self, requests: usize) -> Self {
         Self { keep: requests, ..self }
     }
 
-    /// Where the time in rate-limit headers comes from; the wall clock if not set.
+    /// Where the time in headers and batches comes from; the wall clock if not set.
     pub fn clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         Self { clock: Box::new(clock), ..self }
     }
@@ -61,6 +69,7 @@ impl Builder {
         let state = Arc::new(State {
             rules: Rules::default(),
             recorder: Arc::new(Recorder::new(self.keep)),
+            desk: Desk::new(self.batch_time),
             delay: self.delay,
             clock: self.clock,
         });
@@ -87,7 +96,7 @@ impl std::fmt::Debug for Simulator {
 impl Simulator {
     /// A simulator with the usual settings.
     pub fn builder() -> Builder {
-        Builder { delay: Duration::ZERO, keep: KEEP, clock: Box::new(wall_clock) }
+        Builder { delay: Duration::ZERO, batch_time: Duration::ZERO, keep: KEEP, clock: Box::new(wall_clock) }
     }
 
     /// Where it listens.
@@ -129,6 +138,33 @@ impl Simulator {
     #[must_use]
     pub fn request_count(&self) -> u64 {
         self.state.recorder.total()
+    }
+
+    /// The batches that were handed over, oldest first, as they were when last asked about.
+    #[must_use]
+    pub fn batches(&self) -> Vec<SubmittedBatch> {
+        self.state.desk.lock().submitted()
+    }
+
+    /// How many items of batches were handed to a vendor, kept or not.
+    #[must_use]
+    pub fn batch_item_count(&self, vendor: Vendor) -> u64 {
+        self.state.desk.lock().handed_over.get(vendor as usize).map_or(0, |(_, items)| *items)
+    }
+
+    /// Lets every batch go that a fault holds; how many there were.
+    pub fn release_batches(&self) -> usize {
+        self.state.desk.lock().release(None)
+    }
+
+    /// Lets one batch go, by its vendor's id; whether it was held.
+    pub fn release_batch(&self, id: &str) -> bool {
+        self.state.desk.lock().release(Some(id)) > 0
+    }
+
+    /// How long batches take that are handed over from now on.
+    pub fn set_batch_time(&self, batch_time: Duration) {
+        self.state.desk.lock().usual = batch_time;
     }
 
     /// Stops serving and closes every connection.

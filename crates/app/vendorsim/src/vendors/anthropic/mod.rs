@@ -1,6 +1,7 @@
 //! Anthropic's Messages API.
 
 mod ask;
+pub(crate) mod batches;
 mod errors;
 mod models;
 mod render;
@@ -9,6 +10,7 @@ mod stream;
 mod turns;
 
 use crate::answer;
+use crate::batches::{Plan, Shelf};
 use crate::call::{Call, check_key};
 use crate::json;
 use crate::problem::{Kind, Problem};
@@ -35,6 +37,15 @@ pub(crate) fn answer(call: &Call<'_>) -> Reply {
     ])
 }
 
+/// Anthropic's answer to what has to do with batches.
+pub(crate) fn answer_batch(call: &Call<'_>, shelf: &mut Shelf, plan: Plan) -> Reply {
+    let allowed =
+        check_key(call.header("x-api-key").or_else(|| call.bearer())).and_then(|()| check_version(call));
+    let answer = allowed.and_then(|()| batches::answer(call, shelf, plan));
+    let reply = answer.unwrap_or_else(|problem| errors::reply(call, &problem));
+    reply.header("request-id", &errors::request_id(call))
+}
+
 /// Anthropic's refusal.
 pub(crate) fn refuse(call: &Call<'_>, problem: &Problem) -> Reply {
     errors::reply(call, problem).header("request-id", &errors::request_id(call))
@@ -45,6 +56,9 @@ fn route(call: &Call<'_>) -> Result<Reply, Problem> {
     check_version(call)?;
     match (call.method.as_str(), call.path) {
         ("POST", "/v1/messages") => {
+            if call.in_batch {
+                batches::check_params(call)?;
+            }
             rules::check(call)?;
             let ask = ask::read(call)?;
             let answer = answer::answer(&ask);

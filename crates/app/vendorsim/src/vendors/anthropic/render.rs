@@ -85,7 +85,7 @@ pub(crate) fn first_usage(call: &Call<'_>, usage: Usage) -> Value {
         "cache_read_input_tokens": cached,
         "cache_creation": {"ephemeral_5m_input_tokens": written - hour, "ephemeral_1h_input_tokens": hour},
         "output_tokens": 1,
-        "service_tier": "standard",
+        "service_tier": if call.in_batch { "batch" } else { "standard" },
         "inference_geo": "global",
     })
 }

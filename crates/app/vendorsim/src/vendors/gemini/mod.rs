@@ -1,18 +1,23 @@
 //! Google Gemini's Developer API.
 
 mod ask;
+pub(crate) mod batches;
 mod embed;
 mod errors;
 mod fields;
+mod files;
 mod models;
 mod render;
 mod rules;
 mod turns;
 
 use crate::answer;
+use crate::batches::{Plan, Shelf};
 use crate::call::{Call, check_key};
 use crate::problem::{Kind, Problem};
 use crate::reply::Reply;
+use crate::rules::Place;
+use http::Method;
 use serde_json::{Value, json};
 
 /// Gemini's answer.
@@ -23,6 +28,41 @@ pub(crate) fn answer(call: &Call<'_>) -> Reply {
 /// Gemini's refusal.
 pub(crate) fn refuse(call: &Call<'_>, problem: &Problem) -> Reply {
     errors::reply(call, problem)
+}
+
+/// What a request is.
+pub(crate) fn place_of(method: &Method, path: &str) -> Place {
+    let action = path.rsplit_once(':').map_or("", |(_, action)| action);
+    let version = path.trim_start_matches("/download").split('/').nth(2).unwrap_or_default();
+    match (version.split(':').next().unwrap_or_default(), action) {
+        _ if path.starts_with("/upload/") => Place::Upload,
+        ("models", "batchGenerateContent" | "asyncBatchEmbedContent") => Place::Create,
+        ("batches", "cancel") if method == Method::POST => Place::Cancel,
+        ("batches" | "files", _) => Place::Read,
+        _ => Place::Call,
+    }
+}
+
+/// Gemini's answer to what has to do with batches and files.
+pub(crate) fn answer_batch(call: &Call<'_>, shelf: &mut Shelf, plan: Plan) -> Reply {
+    route_batch(call, shelf, plan).unwrap_or_else(|problem| errors::reply(call, &problem))
+}
+
+fn route_batch(call: &Call<'_>, shelf: &mut Shelf, plan: Plan) -> Result<Reply, Problem> {
+    if call.path.starts_with("/upload/") {
+        return files::upload(call, shelf);
+    }
+    check_key(call.header("x-goog-api-key").or_else(|| call.parameter("key")))?;
+    if let Some((_, _, _, action)) = split_path(call.path) {
+        return batches::create(call, shelf, action, plan);
+    }
+    let path = call.path.strip_prefix("/download").unwrap_or(call.path);
+    let rest = path.strip_prefix("/v1beta/").ok_or_else(|| Problem::new(Kind::NoPath))?;
+    match (rest.strip_prefix("files"), rest.strip_prefix("batches")) {
+        (Some(rest), _) => files::answer(call, shelf, rest.trim_start_matches('/')),
+        (_, Some(rest)) => batches::answer(call, shelf, rest.trim_start_matches('/'), plan),
+        _ => Err(Problem::new(Kind::NoPath)),
+    }
 }
 
 /// The model in a path like `/v1beta/models/{model}:generateContent`.

@@ -1,23 +1,30 @@
 //! OpenAI, and servers that speak its chat completions.
 
 pub(crate) mod ask;
+pub(crate) mod batches;
 pub(crate) mod chat;
 pub(crate) mod embeddings;
 pub(crate) mod errors;
+pub(crate) mod files;
 pub(crate) mod models;
 mod moderations;
 pub(crate) mod responses;
 mod responses_ask;
 mod responses_stream;
+pub(crate) mod results;
 mod rules;
 pub(crate) mod stream;
 pub(crate) mod usage;
 
 use crate::answer;
+use crate::batches::{Plan, Shelf};
 use crate::call::{Call, check_key};
 use crate::json;
 use crate::problem::{Kind, Problem};
 use crate::reply::Reply;
+use crate::rules::Place;
+use crate::vendor::Vendor;
+use http::Method;
 use serde_json::json;
 
 /// Whose variant of the format is spoken.
@@ -26,6 +33,29 @@ pub(crate) enum Dialect {
     Openai,
     Compatible,
     Xai,
+}
+
+impl Dialect {
+    /// Who speaks it.
+    pub(crate) fn vendor(self) -> Vendor {
+        match self {
+            Self::Openai => Vendor::Openai,
+            Self::Compatible => Vendor::Compatible,
+            Self::Xai => Vendor::Xai,
+        }
+    }
+}
+
+/// What a request is, to OpenAI and to xAI.
+pub(crate) fn place_of(method: &Method, path: &str) -> Place {
+    let below = |root: &str| path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (below("/v1/files"), below("/v1/batches"), method == Method::POST) {
+        (Some(_), _, true) => Place::Upload,
+        (_, Some(rest), true) if rest.ends_with("cancel") => Place::Cancel,
+        (_, Some(_), true) => Place::Create,
+        (None, None, _) => Place::Call,
+        _ => Place::Read,
+    }
 }
 
 /// OpenAI's answer.
@@ -39,6 +69,23 @@ pub(crate) fn answer(call: &Call<'_>) -> Reply {
         ("x-ratelimit-remaining-requests", &call.left_of(500)),
         ("x-ratelimit-limit-tokens", "30000"),
         ("x-ratelimit-remaining-tokens", &call.left_of(30_000)),
+    ])
+}
+
+/// OpenAI's answer to what has to do with batches and files.
+pub(crate) fn answer_batch(call: &Call<'_>, shelf: &mut Shelf, plan: Plan) -> Reply {
+    let answer = check_key(call.bearer()).and_then(|()| {
+        if call.path.starts_with("/v1/files") {
+            files::answer(call, shelf, Dialect::Openai)
+        } else {
+            batches::answer(call, shelf, plan)
+        }
+    });
+    let reply = answer.unwrap_or_else(|problem| errors::reply(call, &problem));
+    reply.headers(&[
+        ("openai-version", "2020-10-01"),
+        ("openai-processing-ms", "1"),
+        ("x-request-id", &call.seed.id("req_", 0)),
     ])
 }
 

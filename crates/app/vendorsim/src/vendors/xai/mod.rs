@@ -1,6 +1,9 @@
 //! xAI: OpenAI's formats with its own errors, rules and counts.
 
-use super::openai::{Dialect, chat, complete, responses};
+mod batches;
+
+use super::openai::{Dialect, chat, complete, files, responses};
+use crate::batches::{Plan, Shelf};
 use crate::call::{Call, check_key};
 use crate::json::{list, present, text};
 use crate::problem::{Kind, Problem};
@@ -33,8 +36,23 @@ pub(crate) fn answer(call: &Call<'_>) -> Reply {
     ])
 }
 
+/// xAI's answer to what has to do with batches and files.
+pub(crate) fn answer_batch(call: &Call<'_>, shelf: &mut Shelf, plan: Plan) -> Reply {
+    let answer = check_key(call.bearer()).and_then(|()| {
+        if call.path.starts_with("/v1/files") {
+            files::answer(call, shelf, Dialect::Xai)
+        } else {
+            batches::answer(call, shelf, plan)
+        }
+    });
+    answer.unwrap_or_else(|problem| refuse(call, &problem))
+}
+
 fn route(call: &Call<'_>) -> Result<Reply, Problem> {
     check_key(call.bearer())?;
+    if call.in_batch {
+        check_model(&call.model).and_then(|()| batches::check_model(&call.model))?;
+    }
     match (call.method.as_str(), call.path) {
         ("POST", "/v1/chat/completions") => {
             check_chat(call)?;
