@@ -14,6 +14,10 @@ use std::{path::PathBuf, time::Duration};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longer, and answers of the vendor lie there unseen.
 const LONGEST_POLL: HumanDuration = HumanDuration::secs(3600);
+/// Shorter, and a process would lose what it works on to a pause.
+const SHORTEST_LEASE: HumanDuration = HumanDuration::secs(1);
+/// Longer, and what a dead process worked on waits for too long.
+const LONGEST_LEASE: HumanDuration = HumanDuration::secs(600);
 
 /// Work that can wait, at the vendors' batch prices. Read at start only.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -36,6 +40,8 @@ pub struct BatchConfig {
     pub poll_interval: HumanDuration,
     /// The longest such pause, at most 1h.
     pub max_poll_interval: HumanDuration,
+    /// How long a batch that a process works on is left to it without a word from it; 1s to 10m.
+    pub lease: HumanDuration,
     /// How long results are kept after the end of their job.
     pub results_kept: Age,
     /// Items of a job at most.
@@ -58,6 +64,7 @@ impl Default for BatchConfig {
             concurrency: 4,
             poll_interval: HumanDuration::secs(30),
             max_poll_interval: HumanDuration::secs(600),
+            lease: HumanDuration::secs(60),
             results_kept: Age(7 * DAY),
             max_job_items: 50_000,
             max_job_bytes: 256 << 20,
@@ -101,6 +108,10 @@ pub(super) fn check(batch: &BatchConfig, at: &Cursor<'_>, findings: &mut Finding
         let message =
             format!("{} is shorter than `poll_interval`, {}", batch.max_poll_interval, batch.poll_interval);
         findings.fault(&at.key("max_poll_interval"), message);
+    }
+    if !(SHORTEST_LEASE..=LONGEST_LEASE).contains(&batch.lease) {
+        let message = format!("{} is not from {SHORTEST_LEASE} to {LONGEST_LEASE}", batch.lease);
+        findings.fault(&at.key("lease"), message);
     }
     if batch.window_wait.0 >= batch.default_completion_window.0 {
         let message =

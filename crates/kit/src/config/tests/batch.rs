@@ -28,6 +28,7 @@ fn what_cannot_be_meant_is_told_by_its_field() {
             "store: {sqlite: {path: ':memory:'}}",
             "batch.store.sqlite.path: `:memory:` is not the path of something on the disk",
         ),
+        ("lease: 11m", "batch.lease: 11m is not from 1s to 10m"),
         ("concurrency: 0", "batch.concurrency: "),
         ("results_kept: 31d", "batch.results_kept: `31d` is more than 30 days"),
     ] {
