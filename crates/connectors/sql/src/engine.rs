@@ -71,6 +71,15 @@ impl Engine {
         }
     }
 
+    /// The bytes of an argument from `start` on, counted from 1, as many as `size`: so that one argument holds those of
+    /// many rows.
+    pub fn slice(self, argument: &str, start: &str, size: &str) -> String {
+        match self {
+            Self::Postgres => format!("substr({argument}::bytea, {start}, {size})"),
+            Self::Sqlite => format!("substr({argument}, {start}, {size})"),
+        }
+    }
+
     /// A migration in this engine's words.
     pub fn schema(self, sql: &str) -> String {
         let words = match self {
