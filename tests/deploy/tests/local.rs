@@ -3,9 +3,11 @@
 
 mod disturbed;
 mod first_steps;
+mod job;
 mod struck;
 mod system;
 
+use job::Job;
 use signalbox_testkit::eventually;
 use system::System;
 
@@ -16,6 +18,7 @@ async fn the_whole_system_comes_up_serves_through_all_that_may_happen_and_leaves
     first_steps::ports_that_are_taken_are_told_by_name_before_anything_starts(&system).await;
     first_steps::the_commands_that_it_prints_work_when_pasted(&system).await;
     first_steps::all_that_may_become_of_a_request_has_its_row(&system).await;
+    Job::hand_in(&system, "archive").await.is_answered(&system).await;
     first_steps::only_who_may_call_an_adapter_can(&system).await;
     struck::what_was_just_killed_is_not_said_to_be_up(&system).await;
     struck::a_database_that_was_killed_and_that_nobody_asked_for_comes_back(&system).await;

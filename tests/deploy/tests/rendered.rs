@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod engines;
+mod job;
 mod load;
 mod release;
 
@@ -55,8 +56,10 @@ fn roles_apart_are_replaced_and_get_another_authority_without_a_failed_call() {
         let key = release.make_key().await;
         release.ask(&key).await;
         release.scrape().await;
+        release.hand_in_job(&key).await;
         release.change_authority(&old, &new, &key).await;
         release.replace_under_load(&key).await;
+        release.job_is_answered(&key).await;
         release.count_accounts().await;
         release.was_quiet();
     });

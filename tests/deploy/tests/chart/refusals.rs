@@ -68,7 +68,11 @@ const TOGETHER: &[(&str, &str, &str)] = &[
         r#"batch.postgresql.url="postgres://me@jobs/db",batch.postgresql.password.existingSecret.name="",postgresql.password.existingSecret.name="""#,
         "batch.postgresql.password.existingSecret.name: is needed with batch.postgresql.url",
     ),
-    ("split", r#"batch.postgresql.url="postgres://me:secret@jobs/db""#, "batch.postgresql.url: holds a password"),
+    (
+        "split",
+        r#"batch.postgresql.url="postgres://me:secret@jobs/db""#,
+        "batch.postgresql.url: holds a password",
+    ),
     (
         "split",
         r#"config.batch={"store":{"sqlite":{}}}"#,

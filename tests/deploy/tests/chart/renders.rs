@@ -72,7 +72,12 @@ fn an_installation_says_what_to_do_next_and_what_is_missing() {
                 "STORES IN FILES ARE FOR TRYING THINGS OUT",
                 "on the volume data-signalbox-router-0",
             ],
-            "split" => &["in the clear (server.tls)", "in the clear (mtls.enabled)", "emptyDirs", "http://signalbox-batch.llm.svc:50051"],
+            "split" => &[
+                "in the clear (server.tls)",
+                "in the clear (mtls.enabled)",
+                "emptyDirs",
+                "http://signalbox-batch.llm.svc:50051",
+            ],
             "mtls-cert-manager" => &["https://signalbox.llm.svc:50051", "Each pod caches"],
             "air-gapped" => &["ALL VENDORS ARE SIMULATED", "Each pod caches"],
             "bare" => &[

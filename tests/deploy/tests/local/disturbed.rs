@@ -1,6 +1,6 @@
 //! What goes wrong, or is done on purpose, while applications call.
 
-use super::system::System;
+use super::{job::Job, system::System};
 use signalbox_chaos::up::{Load, Verdict};
 use signalbox_local::{Kind, Part, kill};
 
@@ -28,7 +28,9 @@ pub(super) async fn certificates_are_replaced_and_nobody_notices(system: &System
 /// Whoever comes back speaks with the others by the new certificates.
 pub(super) async fn one_process_of_each_role_is_killed_and_every_request_has_its_row(system: &System) {
     let load = load(system, "struck").await;
-    for part in [Kind::Ingest, Kind::Budget, Kind::Cache, Kind::Adapter, Kind::Router].map(first) {
+    let job = Job::hand_in(system, "delayed").await;
+    let roles = [Kind::Batch, Kind::Ingest, Kind::Budget, Kind::Cache, Kind::Adapter, Kind::Router];
+    for part in roles.map(first) {
         let before = load.lost();
         kill(&system.stack, part).await.unwrap();
         goes_on(&load).await;
@@ -45,6 +47,7 @@ pub(super) async fn one_process_of_each_role_is_killed_and_every_request_has_its
     for (id, told) in &lost {
         assert!(told.contains("Unavailable"), "{id}: {told}");
     }
+    job.is_answered(system).await;
 }
 
 pub(super) async fn a_drill_passes(system: &System) {

@@ -1,10 +1,11 @@
 //! The runner itself, with manifests that are written by hand.
 
+use signalbox_api::v1::router_service_client::RouterServiceClient;
 use signalbox_deploy::{
     cluster::{Cluster, Image, privately},
     documents,
 };
-use signalbox_testkit::{Client, ask, eventually};
+use signalbox_testkit::{ask, eventually};
 use std::path::PathBuf;
 
 const MANIFESTS: &str = include_str!("by_hand.yaml");
@@ -21,7 +22,7 @@ async fn found(folder: PathBuf) {
     cluster.install(&documents(MANIFESTS)).await;
     cluster.all_ready().await;
     assert_eq!(cluster.look_up("adapter").len(), 2, "a headless service is all of its pods");
-    let mut client = Client::connect("http://router:80").await.unwrap();
+    let mut client = RouterServiceClient::connect("http://router:80").await.unwrap();
     let answer = ask::ask(&mut client, ask::Mode::Unary, ask::request("fast", "hello")).await;
     let refused = answer.unwrap_err();
     assert_eq!(refused.code(), tonic::Code::Unauthenticated);

@@ -25,12 +25,16 @@ impl Engines {
             NatsServer::start(),
         );
         postgres.database("signalbox").await;
+        postgres.database("batch").await;
         cluster.external("postgres", 5432, postgres.port()).await;
         cluster.external("redis", 6379, redis.port()).await;
         cluster.external("cache", 6379, cache.port()).await;
         cluster.external("clickhouse", 8123, port(&clickhouse.url())).await;
         cluster.external("nats", 4222, port(&nats.url())).await;
-        cluster.secret("signalbox-postgresql", &[("password", PostgresServer::PASSWORD)]);
+        cluster.secret(
+            "signalbox-postgresql",
+            &[("password", PostgresServer::PASSWORD), ("batch", PostgresServer::PASSWORD)],
+        );
         cluster.secret("signalbox-clickhouse", &[("password", ClickHouseEngine::PASSWORD)]);
         Self { _postgres: postgres, _redis: redis, _cache: cache, _clickhouse: clickhouse, _nats: nats }
     }

@@ -1,6 +1,6 @@
 //! The chart's release, as those who operate and call it meet it.
 
-use super::{engines, load::Load};
+use super::{engines, job, load::Load};
 use signalbox_api::v1::{
     ApiKey, CreateApiKeyRequest, CreateTenantRequest, QueryUsageRequest, Tenant, UsageFilter, api_key::Scope,
     budget_service_client::BudgetServiceClient, usage_service_client::UsageServiceClient,
@@ -20,7 +20,7 @@ use tonic::{
 
 const ADMIN_KEY: &str = "the-key-that-all-roles-of-this-fleet-share";
 const CACHE_SECRET: &str = "the-secret-that-cached-answers-are-encrypted-with";
-const ROLES: [&str; 5] = ["router", "adapter", "ingest", "budget", "cache"];
+const ROLES: [&str; 6] = ["router", "adapter", "ingest", "budget", "cache", "batch"];
 const TENANT: &str = "sports";
 /// In the year 2020.
 const LONG_AGO: i64 = 1_577_836_800;
@@ -30,6 +30,8 @@ const LONG_AGO: i64 = 1_577_836_800;
 pub(super) struct Release {
     pub(super) cluster: Cluster,
     load: Load,
+    /// Items of batch jobs.
+    items: usize,
     _vendors: Vendorsim,
 }
 
@@ -39,7 +41,7 @@ impl Release {
         let mut cluster = Cluster::start(folder, Image::signalbox()).await;
         let vendors = engines::vendors(&mut cluster).await;
         cluster.secret("signalbox", &[("admin-key", ADMIN_KEY), ("cache-secret", CACHE_SECRET)]);
-        Self { cluster, load: Load::default(), _vendors: vendors }
+        Self { cluster, load: Load::default(), items: 0, _vendors: vendors }
     }
 
     /// Gives each role a certificate of the first authority, and lets it trust all of them.
@@ -102,6 +104,17 @@ impl Release {
         self.load.once(way("signalbox", key)).await;
     }
 
+    /// Hands in a job that can wait.
+    pub(super) async fn hand_in_job(&mut self, key: &str) {
+        job::hand_in(way("signalbox-batch", key)).await;
+        self.items += job::ITEMS;
+    }
+
+    /// The job ends with an answer to each of its items, whichever pods there have been since.
+    pub(super) async fn job_is_answered(&self, key: &str) {
+        job::is_answered(way("signalbox-batch", key)).await;
+    }
+
     /// Every pod shows metrics, and Prometheus finds each of them.
     pub(super) async fn scrape(&self) {
         let found = self.cluster.look_up("signalbox-metrics");
@@ -120,9 +133,9 @@ impl Release {
         self.load.during(ways, Box::pin(self.cluster.replace_one_of_each())).await;
     }
 
-    /// Every call is accounted for, once.
+    /// Every call and every item is accounted for, once.
     pub(super) async fn count_accounts(&self) {
-        let expected = u64::try_from(self.load.begun()).unwrap();
+        let expected = u64::try_from(self.load.begun() + self.items).unwrap();
         eventually("every call is accounted for", || async {
             let requests = accounted().await;
             assert!(requests <= expected, "{requests} calls are accounted for, of {expected}");
