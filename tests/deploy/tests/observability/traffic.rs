@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 use signalbox_api::v1::{
-    self, Budget, CreateBudgetRequest, Drill, GenerateRequest, InvalidateRequest, RateLimit,
-    StartDrillRequest, Target, Tenant,
+    self, BatchItem, BatchJob, Budget, CreateBudgetRequest, Drill, GenerateRequest, InvalidateRequest,
+    RateLimit, StartDrillRequest, StreamBatchResultsRequest, SubmitBatchJobRequest, Target, Tenant,
     api_key::Scope,
+    batch_item,
+    batch_service_client::BatchServiceClient,
     budget::{Action, Enforcement, Period, Threshold},
     budget_service_client::BudgetServiceClient,
     cache_service_client::CacheServiceClient,
@@ -14,6 +16,7 @@ use signalbox_api::v1::{
 use signalbox_testkit::{
     RedisServer, Topology, World,
     ask::{Mode, ask, request},
+    eventually,
 };
 use signalbox_vendorsim::Vendor;
 
@@ -39,6 +42,7 @@ fn config(redis: &RedisServer) -> Value {
     json!({
         "alerts": {"interval": "1s", "rules": {"failing-now": {"min_calls": 10}}},
         "aliases": {"pair": {"targets": [LUNA, HAIKU]}},
+        "batch": {"window_wait": "50ms", "poll_interval": "50ms", "max_poll_interval": "50ms"},
         "cache": {"enabled": true, "exact_timeout": "5s", "semantic_timeout": "5s"},
         "content_policies": {"strict": {"rules": [{"name": "notes", "words": ["memo"], "action": "flag"}]}},
         "content_policy": "strict",
@@ -72,6 +76,7 @@ impl Everything {
         self.answers().await;
         self.hedge().await;
         self.cache().await;
+        self.batches().await;
         self.budget().await;
         self.drill().await;
         self.failures().await;
@@ -118,6 +123,44 @@ impl Everything {
         let request =
             InvalidateRequest { tenant_id: "acme".to_owned(), scope, ..InvalidateRequest::default() };
         CacheServiceClient::new(self.world.signalbox.router.channel()).invalidate(request).await.unwrap();
+    }
+
+    /// One that a vendor refuses and nobody else takes, one that is answered, and one that stays where it is.
+    async fn batches(&self) {
+        self.world.fault(Vendor::Openai, "refuse");
+        self.job("refused").await;
+        self.batch_ends("refused").await;
+        self.world.vendors.clear_faults();
+        self.job("answered").await;
+        self.batch_ends("answered").await;
+        self.world.fault(Vendor::Openai, "hold");
+        self.job("held").await;
+        eventually("the vendor has it", || async {
+            let submitted = [("state", "submitted"), ("vendor", "openai")];
+            self.world.signalbox.metrics().await.sum("signalbox_batch_windows", &submitted) >= 1.0
+        })
+        .await;
+        self.world.vendors.clear_faults();
+    }
+
+    async fn job(&self, job_id: &str) {
+        let job = BatchJob { job_id: job_id.to_owned(), tenant_id: "acme".to_owned(), ..BatchJob::default() };
+        let asked = batch_item::Request::Generate(of("acme", LUNA, "Tomorrow?"));
+        let items = vec![BatchItem { item_id: "one".to_owned(), request: Some(asked) }];
+        let whole = futures_util::stream::iter([SubmitBatchJobRequest { job: Some(job), items }]);
+        BatchServiceClient::new(self.world.signalbox.router.channel()).submit_batch_job(whole).await.unwrap();
+    }
+
+    async fn batch_ends(&self, job_id: &str) {
+        let asked = StreamBatchResultsRequest {
+            job_id: job_id.to_owned(),
+            tenant_id: "acme".to_owned(),
+            follow: true,
+            ..StreamBatchResultsRequest::default()
+        };
+        let mut lane = BatchServiceClient::new(self.world.signalbox.router.channel());
+        let mut results = lane.stream_batch_results(asked).await.unwrap().into_inner();
+        while results.message().await.unwrap().is_some() {}
     }
 
     /// A tenant spends all it has.
