@@ -36,9 +36,13 @@ fn named(id: &str, model: &str) -> GenerateRequest {
 
 /// The one account of a request.
 async fn account(world: &World, id: &str) -> UsageEvent {
-    let found = || world.signalbox.accounts().into_iter().filter(|event| event.request_id == id);
-    let event = eventually_some("the request is accounted for", || async { found().next() }).await;
-    assert_eq!(found().count(), 1, "{id}");
+    let found = || async {
+        let mut all = world.signalbox.accounts().await;
+        all.retain(|event| event.request_id == id);
+        all
+    };
+    let event = eventually_some("the request is accounted for", || async { found().await.pop() }).await;
+    assert_eq!(found().await.len(), 1, "{id}");
     check(&event);
     event
 }
@@ -86,7 +90,7 @@ async fn an_answer_is_told_as_the_caller_was_told_it(topology: Topology) {
             reference: "article-7".to_owned(),
             ..named(&id, "pair")
         };
-        let answer = ask(&mut world.client(), mode, asked).await.unwrap();
+        let answer = ask(&mut world.operator(), mode, asked).await.unwrap();
         let event = account(&world, &id).await;
         assert_eq!((event.outcome(), event.operation()), (Outcome::Succeeded, operation));
         let whose = (&*event.tenant_id, &*event.scene, &*event.locale, &*event.reference);
@@ -291,7 +295,7 @@ async fn a_request_that_is_refused_after_admission_is_told_without_attempts(topo
     ] {
         for mode in Mode::ALL {
             let id = format!("{id} {mode:?}");
-            let refused = ask(&mut world.client(), mode, of(tenant, &id, model)).await.unwrap_err();
+            let refused = ask(&mut world.operator(), mode, of(tenant, &id, model)).await.unwrap_err();
             assert_eq!(Refusal::from(refused).reason, reason);
             let event = account(&world, &id).await;
             assert_eq!((event.outcome(), &*event.error_reason), (Outcome::Failed, reason));
@@ -302,7 +306,7 @@ async fn a_request_that_is_refused_after_admission_is_told_without_attempts(topo
     let bad = GenerateRequest { messages: Vec::new(), ..named("bad", "pair") };
     let refused = ask(&mut world.client(), Mode::Unary, bad).await.unwrap_err();
     assert_eq!(Refusal::from(refused).reason, "INVALID_REQUEST");
-    assert!(world.signalbox.accounts().iter().all(|event| event.request_id != "bad"));
+    assert!(world.signalbox.accounts().await.iter().all(|event| event.request_id != "bad"));
 }
 
 async fn a_request_whose_router_dies_is_told_by_estimate(topology: Topology) {
@@ -329,7 +333,7 @@ async fn a_request_whose_router_dies_is_told_by_estimate(topology: Topology) {
     // A second start finds nothing more to tell.
     world.signalbox.router.kill().await;
     world.signalbox.router.restart().await;
-    assert_eq!(world.signalbox.router.accounts().len(), 3);
+    assert_eq!(world.signalbox.accounts().await.len(), 3);
 }
 
 /// Which of `n` requests its client leaves, and after how many events.
@@ -355,9 +359,9 @@ async fn what_is_sent_is_accounted_for(topology: Topology) {
         }
     });
     sent.await;
-    let told = || world.signalbox.router.accounts();
-    eventually("every request is accounted for", || async { told().len() == SENT }).await;
-    let events = told();
+    let told = || world.signalbox.accounts();
+    eventually("every request is accounted for", || async { told().await.len() == SENT }).await;
+    let events = told().await;
     events.iter().for_each(check);
     let ids: HashMap<_, _> = events.iter().map(|event| (&event.request_id, &event.event_id)).collect();
     assert_eq!(ids.len(), SENT);
@@ -375,7 +379,7 @@ async fn heartbeats_are_accounted_for_where_they_are_made(topology: Topology) {
             .await;
     let probe = |event: &UsageEvent| event.operation() == Operation::Probe && event.vendor == "openai";
     let event = eventually_some("a heartbeat is accounted for", || async {
-        world.signalbox.accounts().into_iter().find(probe)
+        world.signalbox.accounts().await.into_iter().find(probe)
     })
     .await;
     check(&event);

@@ -14,7 +14,7 @@ use signalbox_api::v1::{GenerateRequest, Route, cache_effect::Outcome};
 use signalbox_testkit::{
     World,
     ask::{Answer, Mode, ask, request},
-    eventually_some, merge,
+    eventually_some, merge, own,
 };
 use signalbox_vendorsim::Vendor;
 
@@ -35,7 +35,7 @@ fn on_with(change: Value) -> Value {
 
 /// A tenant's request.
 fn of(tenant: &str, text: &str) -> GenerateRequest {
-    GenerateRequest { tenant_id: tenant.to_owned(), ..request(LUNA, text) }
+    GenerateRequest { tenant_id: own(tenant), ..request(LUNA, text) }
 }
 
 /// How a request met the cache, and why.
@@ -45,7 +45,7 @@ fn met(route: &Route) -> (Outcome, String) {
 }
 
 async fn answer(world: &World, mode: Mode, request: GenerateRequest) -> Answer {
-    ask(&mut world.client(), mode, request).await.unwrap()
+    ask(&mut world.operator(), mode, request).await.unwrap()
 }
 
 async fn outcome(world: &World, request: GenerateRequest) -> Outcome {

@@ -192,7 +192,7 @@ async fn flags_change_nothing_and_are_told_in_the_route(topology: Topology) {
     for mode in Mode::ALL {
         let asked = request(MODEL, "A storm is a storm.");
         let watched = GenerateRequest { tenant_id: "watched".to_owned(), ..asked.clone() };
-        let answer = ask(&mut world.client(), mode, watched).await.unwrap();
+        let answer = ask(&mut world.operator(), mode, watched).await.unwrap();
         assert!(answer.text().contains("A storm is a storm."));
         let found = [
             finding("weather", Action::Flag, Place::Input, 2),

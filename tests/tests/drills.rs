@@ -186,7 +186,7 @@ async fn only_the_tenant_and_the_share_that_were_named_are_hit(topology: Topolog
     let scope = Drill { tenant_id: "sports".to_owned(), ..drill(Fault::Status(500)) };
     let first = start(&world, scope).await.unwrap().name;
     let of = |tenant: &str| v1::GenerateRequest { tenant_id: tenant.to_owned(), ..request("pair", "Hello?") };
-    let mut client = world.client();
+    let mut client = world.operator();
     let spared = ask(&mut client, Mode::Unary, of("politics")).await.unwrap();
     assert_eq!(spared.attempts(), ["openai"]);
     let hit = ask(&mut client, Mode::Unary, of("sports")).await.unwrap();

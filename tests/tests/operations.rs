@@ -4,7 +4,7 @@ use futures_util::{StreamExt as _, future::join_all, stream};
 use serde_json::{Value, json};
 use signalbox_api::v1::{GetConfigStatusRequest, GetModelRequest};
 use signalbox_testkit::{
-    Topology, World,
+    Keyed, Topology, World,
     ask::{Mode, Streamed, ask, open, request},
     both_topologies, built, eventually, eventually_some,
 };
@@ -35,7 +35,7 @@ async fn it_is_healthy_and_explains_itself(topology: Topology) {
     }
 }
 
-async fn services_v1(channel: tonic::transport::Channel) -> Vec<String> {
+async fn services_v1(channel: Keyed) -> Vec<String> {
     use tonic_reflection::pb::v1::{
         ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
         server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
@@ -52,7 +52,7 @@ async fn services_v1(channel: tonic::transport::Channel) -> Vec<String> {
     }
 }
 
-async fn services_v1alpha(channel: tonic::transport::Channel) -> Vec<String> {
+async fn services_v1alpha(channel: Keyed) -> Vec<String> {
     use tonic_reflection::pb::v1alpha::{
         ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
         server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,

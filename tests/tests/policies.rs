@@ -24,11 +24,11 @@ fn of_tenant(tenant: &str, request: GenerateRequest) -> GenerateRequest {
 
 async fn explain(world: &World, request: GenerateRequest) -> Decision {
     let asked = ExplainRouteRequest { request: Some(request), stream: false };
-    world.client().explain_route(asked).await.unwrap().into_inner().decision.unwrap()
+    world.operator().explain_route(asked).await.unwrap().into_inner().decision.unwrap()
 }
 
 async fn refusal(world: &World, mode: Mode, request: GenerateRequest) -> Refusal {
-    Refusal::from(ask(&mut world.client(), mode, request).await.unwrap_err())
+    Refusal::from(ask(&mut world.operator(), mode, request).await.unwrap_err())
 }
 
 async fn a_vendor_that_a_tenant_denies_is_never_called_for_it(topology: Topology) {
@@ -43,7 +43,7 @@ async fn a_vendor_that_a_tenant_denies_is_never_called_for_it(topology: Topology
     .await;
     for mode in Mode::ALL {
         let answer =
-            ask(&mut world.client(), mode, of_tenant("daily", request("pair", "Hello?"))).await.unwrap();
+            ask(&mut world.operator(), mode, of_tenant("daily", request("pair", "Hello?"))).await.unwrap();
         assert_eq!(answer.attempts(), ["anthropic"]);
         let decision = answer.route.decision.unwrap();
         assert_eq!(decision.candidates[1].excluded_reason, "on the tenant's deny list");
@@ -60,7 +60,7 @@ async fn a_vendor_that_a_tenant_denies_is_never_called_for_it(topology: Topology
         );
     }
     assert!(world.calls(Vendor::Openai).is_empty());
-    let other = ask(&mut world.client(), Mode::Unary, of_tenant("other", request("pair", "Hello?"))).await;
+    let other = ask(&mut world.operator(), Mode::Unary, of_tenant("other", request("pair", "Hello?"))).await;
     assert_eq!(other.unwrap().attempts(), ["openai"], "the rule is that tenant's alone");
 }
 
@@ -76,7 +76,7 @@ async fn data_goes_only_where_the_tenants_policy_lets_it(topology: Topology) {
     .await;
     for mode in Mode::ALL {
         let answer =
-            ask(&mut world.client(), mode, of_tenant("daily", request("pair", "Hello?"))).await.unwrap();
+            ask(&mut world.operator(), mode, of_tenant("daily", request("pair", "Hello?"))).await.unwrap();
         assert_eq!(answer.attempts(), ["anthropic"]);
         let refused = refusal(&world, mode, of_tenant("daily", request("us", "Hello?"))).await;
         assert_eq!((refused.code, refused.reason), (Code::PermissionDenied, "PERMISSION_DENIED"));
@@ -84,7 +84,7 @@ async fn data_goes_only_where_the_tenants_policy_lets_it(topology: Topology) {
             assert!(refused.message.contains(&format!("{model} not marked `eu`")), "{refused:?}");
         }
     }
-    let status = ask(&mut world.client(), Mode::Unary, of_tenant("daily", request("us", "Hello?"))).await;
+    let status = ask(&mut world.operator(), Mode::Unary, of_tenant("daily", request("us", "Hello?"))).await;
     let detail: v1::RouteFailure = signalbox_api::status::detail(&status.unwrap_err()).unwrap();
     assert_eq!(detail.decision.unwrap().candidates.len(), 2, "the decision is in the error");
     assert!(world.calls(Vendor::Openai).is_empty() && world.calls(Vendor::Ollama).is_empty());
@@ -105,7 +105,7 @@ async fn embeddings_obey_the_tenants_rules(topology: Topology) {
     let embed = |model: &str| {
         let (tenant_id, inputs) = ("daily".to_owned(), vec!["Hello".to_owned()]);
         let asked = EmbedRequest { tenant_id, model: model.to_owned(), inputs, ..Default::default() };
-        let mut client = world.client();
+        let mut client = world.operator();
         async move { client.embed(asked).await }
     };
     for denied in ["openai/text-embedding-3-small", "vectors"] {
@@ -125,7 +125,7 @@ async fn a_tenants_own_names_lead_to_its_own_models(topology: Topology) {
     });
     let world = World::start(topology, json!({"aliases": {"pair": pair()}, "tenants": {"daily": own}})).await;
     let vendor = |tenant, model| {
-        let (request, mut client) = (of_tenant(tenant, request(model, "Hello?")), world.client());
+        let (request, mut client) = (of_tenant(tenant, request(model, "Hello?")), world.operator());
         async move { ask(&mut client, Mode::Unary, request).await.unwrap().route.vendor }
     };
     assert_eq!(vendor("daily", "pair").await, "gemini");
@@ -155,14 +155,14 @@ async fn the_temperature_tells_the_kind_of_work_where_nothing_else_does(topology
     for (temperature, task, vendor) in [(1.2, "vivid", "xai"), (0.0, "sober", "gemini"), (0.5, "", "openai")]
     {
         for mode in Mode::ALL {
-            let answer = ask(&mut world.client(), mode, asked(temperature, "")).await.unwrap();
+            let answer = ask(&mut world.operator(), mode, asked(temperature, "")).await.unwrap();
             assert_eq!(answer.route.vendor, vendor, "at {temperature}");
             let decision = answer.route.decision.unwrap();
             assert_eq!((&*decision.task_type, &*decision.requested), (task, "default"));
             assert_eq!(decision.notes.len(), usize::from(!task.is_empty()), "{:?}", decision.notes);
         }
     }
-    let named = ask(&mut world.client(), Mode::Unary, asked(1.2, "pair")).await.unwrap();
+    let named = ask(&mut world.operator(), Mode::Unary, asked(1.2, "pair")).await.unwrap();
     assert_eq!(named.route.vendor, "openai", "who names a model gets it");
 }
 
@@ -186,7 +186,7 @@ async fn secondary_models_serve_only_when_no_preferred_one_can(topology: Topolog
     let (cheap, dear) = (&decision.candidates[2], &decision.candidates[1]);
     assert!(cheap.score > dear.score && cheap.draw_probability == 0.0, "{decision:?}");
     for mode in Mode::ALL {
-        assert_ne!(ask(&mut world.client(), mode, asked()).await.unwrap().route.vendor, "openai");
+        assert_ne!(ask(&mut world.operator(), mode, asked()).await.unwrap().route.vendor, "openai");
     }
     for vendor in [Vendor::Anthropic, Vendor::Xai] {
         let down = signalbox_vendorsim::Fault::parse("kind=auth").unwrap();
@@ -196,7 +196,7 @@ async fn secondary_models_serve_only_when_no_preferred_one_can(topology: Topolog
             signalbox_vendorsim::Times::Always,
         );
     }
-    let answer = ask(&mut world.client(), Mode::Unary, asked()).await.unwrap();
+    let answer = ask(&mut world.operator(), Mode::Unary, asked()).await.unwrap();
     assert_eq!(answer.route.vendor, "openai");
     assert_eq!(answer.route.attempts.len(), 3);
 }
@@ -212,7 +212,7 @@ async fn a_tenant_may_be_kept_from_naming_exact_models(topology: Topology) {
         assert_eq!((refused.code, refused.reason), (Code::PermissionDenied, "PERMISSION_DENIED"));
         assert!(refused.message.contains("`daily` may not name exact models"), "{refused:?}");
         let answer =
-            ask(&mut world.client(), mode, of_tenant("daily", request("pair", "Hello?"))).await.unwrap();
+            ask(&mut world.operator(), mode, of_tenant("daily", request("pair", "Hello?"))).await.unwrap();
         assert_eq!(answer.route.model, "gpt-6-luna", "by its alias the same model may be used");
     }
     assert_eq!(world.calls(Vendor::Openai).len(), 2);
@@ -243,10 +243,10 @@ async fn a_preference_shifts_the_draw(topology: Topology) {
 async fn a_request_by_tier_gets_models_of_that_tier(topology: Topology) {
     let world = World::start(topology, json!({"routing": {"order": "scored"}})).await;
     for tier in ["premium", "economy"] {
-        let model = ask(&mut world.client(), Mode::Unary, request(&format!("tier:{tier}"), "Hello?")).await;
+        let model = ask(&mut world.operator(), Mode::Unary, request(&format!("tier:{tier}"), "Hello?")).await;
         let route = model.unwrap().route;
         let asked = v1::GetModelRequest { name: format!("{}/{}", route.vendor, route.model) };
-        let described = world.client().get_model(asked).await.unwrap().into_inner().model.unwrap();
+        let described = world.operator().get_model(asked).await.unwrap().into_inner().model.unwrap();
         assert!(described.tier().as_str_name().to_lowercase().ends_with(tier), "{described:?}");
     }
 }
@@ -255,7 +255,7 @@ async fn a_served_request_tells_how_its_models_were_chosen(topology: Topology) {
     let world =
         World::start(topology, json!({"routing": {"order": "scored"}, "aliases": {"pair": pair()}})).await;
     for mode in Mode::ALL {
-        let answer = ask(&mut world.client(), mode, request("pair", "Hello?")).await.unwrap();
+        let answer = ask(&mut world.operator(), mode, request("pair", "Hello?")).await.unwrap();
         let decision = answer.route.decision.unwrap();
         assert_eq!(decision.weights.len(), 5);
         assert!((decision.weights.values().sum::<f64>() - 1.0).abs() < 1e-9);

@@ -1,8 +1,9 @@
 //! What the README tells a reader to type works.
 
 use serde_json::Value;
+use signalbox_api::v1::router_service_client::RouterServiceClient;
 use signalbox_testkit::{
-    Client, Options, Signalbox,
+    Options, Signalbox,
     ask::{Mode, ask, request},
     built, eventually, tool, workspace,
 };
@@ -83,7 +84,7 @@ async fn the_readmes_roles_in_processes_of_their_own_serve_together() {
     let router = format!("{} --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0", router.trim_end());
     let (_router, banner) = serve(&router, folder.path()).await;
     let address = format!("http://{}", banner["listening"].as_str().unwrap());
-    let client = Client::connect(address).await.unwrap();
+    let client = RouterServiceClient::connect(address).await.unwrap();
     eventually("the router serves", || async {
         ask(&mut client.clone(), Mode::Unary, request("fast", "Hello?")).await.is_ok()
     })

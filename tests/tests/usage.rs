@@ -18,9 +18,9 @@ use signalbox_api::v1::{
 use signalbox_ports::UsageLog as _;
 use signalbox_spool::Spool;
 use signalbox_testkit::{
-    ClickHouseEngine, NatsServer, Options, Signalbox, Topology, World,
+    ClickHouseEngine, Keyed, NatsServer, Options, Signalbox, Topology, World,
     ask::{Answer, Mode, ask, open, request},
-    both_topologies, built, eventually, eventually_some, merge,
+    both_topologies, built, eventually, eventually_some, merge, own,
     refusal::Refusal,
 };
 use signalbox_vendorsim::Vendor;
@@ -31,11 +31,10 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
-use tonic::{Code, Status, transport::Channel};
+use tonic::{Code, Status};
 
 const LUNA: &str = "openai/gpt-6-luna";
 const HAIKU: &str = "anthropic/claude-haiku-5-5";
-const TENANT: &str = "morning";
 const ARTICLE: &str = "article-7";
 
 /// Signalbox, and who stores what it accounts for.
@@ -47,12 +46,22 @@ struct Newsroom {
 
 struct Apart {
     ingester: Signalbox,
-    _nats: NatsServer,
+    /// Where they are not those of a system that is up.
+    engines: Option<Engines>,
+}
+
+struct Engines {
     clickhouse: ClickHouseEngine,
+    _nats: NatsServer,
     _dir: TempDir,
 }
 
-type Client = UsageServiceClient<Channel>;
+type Client = UsageServiceClient<Keyed>;
+
+/// Whose requests are told of.
+fn morning() -> String {
+    own("morning")
+}
 
 impl Newsroom {
     async fn start(topology: Topology) -> Self {
@@ -60,11 +69,14 @@ impl Newsroom {
             "aliases": {"pair": {"targets": [LUNA, HAIKU]}},
             "failover": {"quick_retry_delay": "10ms"},
             "plans": {"small": {"requests": 2}},
-            "tenants": {TENANT: {"plan": "small"}},
+            "tenants": {(morning()): {"plan": "small"}},
             "usage": {"ingest": {"batch_interval": "50ms"}},
         });
-        if topology == Topology::AllInOne {
-            return Self { world: World::start(topology, config).await, apart: None };
+        if topology != Topology::Remote {
+            let world = World::start(topology, config).await;
+            let ingester = (topology == Topology::Up).then(|| world.signalbox.part("ingest-1"));
+            let apart = ingester.map(|ingester| Apart { ingester, engines: None });
+            return Self { world, apart };
         }
         let (nats, clickhouse) = (NatsServer::start().await, ClickHouseEngine::start().await);
         let mut config = config;
@@ -88,7 +100,8 @@ impl Newsroom {
         })
         .await;
         let world = World::start(topology, config).await;
-        let apart = Apart { ingester, _nats: nats, clickhouse, _dir: dir };
+        let engines = Some(Engines { clickhouse, _nats: nats, _dir: dir });
+        let apart = Apart { ingester, engines };
         Self { world, apart: Some(apart) }
     }
 
@@ -98,7 +111,7 @@ impl Newsroom {
     }
 
     async fn ask(&self, mode: Mode, id: &str) -> Result<Answer, Status> {
-        ask(&mut self.world.client(), mode, named(id)).await
+        ask(&mut self.world.operator(), mode, named(id)).await
     }
 
     /// The sums once so many requests are counted.
@@ -117,7 +130,7 @@ impl Newsroom {
     }
 
     async fn account(&self, id: &str) -> UsageEvent {
-        let question = GetRequestRequest { request_id: id.to_owned(), tenant_id: TENANT.to_owned() };
+        let question = GetRequestRequest { request_id: id.to_owned(), tenant_id: morning() };
         let found = || async { self.usage().get_request(question.clone()).await.ok()?.into_inner().event };
         eventually_some("the request is found", found).await
     }
@@ -132,7 +145,7 @@ fn written(dir: &TempDir, config: &Value) -> PathBuf {
 fn named(id: &str) -> GenerateRequest {
     GenerateRequest {
         request_id: id.to_owned(),
-        tenant_id: TENANT.to_owned(),
+        tenant_id: morning(),
         reference: ARTICLE.to_owned(),
         ..request("pair", "Why is the sky blue?")
     }
@@ -140,7 +153,7 @@ fn named(id: &str) -> GenerateRequest {
 
 /// Sums of the tenant over all time, as far as a test can have made requests.
 fn everything() -> QueryUsageRequest {
-    let filter = UsageFilter { tenant_ids: vec![TENANT.to_owned()], ..Default::default() };
+    let filter = UsageFilter { tenant_ids: vec![morning()], ..Default::default() };
     QueryUsageRequest {
         start_time: Some(Timestamp { seconds: 1_700_000_000, nanos: 0 }),
         filter: Some(filter),
@@ -164,7 +177,7 @@ async fn sums_are_what_callers_were_told(topology: Topology) {
     told += moved.route.total_cost.unwrap().nano_eur;
     room.world.vendors.clear_faults();
     room.world.fault(Vendor::Openai, "trickle=200");
-    let mut stream = open(&mut room.world.client(), named("left")).await.unwrap();
+    let mut stream = open(&mut room.world.operator(), named("left")).await.unwrap();
     stream.message().await.unwrap();
     drop(stream);
     let left = room.account("left").await;
@@ -184,7 +197,7 @@ async fn sums_are_what_callers_were_told(topology: Topology) {
     let rows = room.counted(&by_vendor, 4).await;
     assert_eq!(rows.iter().map(cost).sum::<i64>(), told);
     assert!(rows.is_sorted_by(|one, next| cost(one) >= cost(next)), "dearest first");
-    let overage = v1::GetOverageRequest { tenant_id: TENANT.to_owned(), month: String::new() };
+    let overage = v1::GetOverageRequest { tenant_id: morning(), month: String::new() };
     let overage = room.usage().get_overage(overage).await.unwrap().into_inner();
     assert_eq!((&*overage.plan, overage.overages[0].used, overage.overages[0].over), ("small", 4, 2));
 }
@@ -207,14 +220,14 @@ async fn the_requests_of_an_article_are_found_and_others_are_not(topology: Topol
         }
     }
     assert_eq!(seen, ["r4", "r3", "r2", "r1", "r0"]);
-    let unknown = GetRequestRequest { request_id: "r9".to_owned(), tenant_id: TENANT.to_owned() };
+    let unknown = GetRequestRequest { request_id: "r9".to_owned(), tenant_id: morning() };
     let refusal = Refusal::from(room.usage().get_request(unknown).await.unwrap_err());
     assert_eq!((refusal.code, refusal.reason), (Code::NotFound, "NOT_FOUND"));
 }
 
 async fn whoever_watches_sees_requests_end(topology: Topology) {
     let room = Newsroom::start(topology).await;
-    let filter = UsageFilter { tenant_ids: vec![TENANT.to_owned()], ..Default::default() };
+    let filter = UsageFilter { tenant_ids: vec![morning()], ..Default::default() };
     let watch = StreamUsageRequest { filter: Some(filter) };
     let mut seen = room.usage().stream_usage(watch).await.unwrap().into_inner();
     // A watcher over NATS is heard of a moment later, so one request may be too early.
@@ -261,7 +274,7 @@ async fn an_export_is_what_the_sums_say(topology: Topology) {
     let ended = room.account("r0").await.end_time.unwrap();
     let month = month_of(ended);
     let ask = |format, detail, allow_open| ExportUsageRequest {
-        tenant_id: TENANT.to_owned(),
+        tenant_id: morning(),
         month: month.clone(),
         format: format as i32,
         detail: detail as i32,
@@ -398,7 +411,7 @@ async fn a_process_killed_under_load_counts_every_request_once() {
     let mut room = Newsroom::start(Topology::AllInOne).await;
     for round in 0..3 {
         let asked = stream::iter(0..REQUESTS).map(|number| {
-            let mut client = room.world.client();
+            let mut client = room.world.operator();
             async move {
                 let asked = named(&format!("r{round}-{number}"));
                 let _may_be_cut_off = ask(&mut client, Mode::ALL[number % 2], asked).await;
@@ -414,10 +427,10 @@ async fn a_process_killed_under_load_counts_every_request_once() {
         room.world.signalbox.router.restart().await;
     }
     let written: HashSet<String> =
-        room.world.signalbox.accounts().into_iter().map(|event| event.event_id).collect();
+        room.world.signalbox.accounts().await.into_iter().map(|event| event.event_id).collect();
     let row = room.sums(written.len() as u64).await;
     let costs: i64 = {
-        let mut events: Vec<UsageEvent> = room.world.signalbox.accounts();
+        let mut events: Vec<UsageEvent> = room.world.signalbox.accounts().await;
         events.sort_by(|one, other| one.event_id.cmp(&other.event_id));
         events.dedup_by(|one, other| one.event_id == other.event_id);
         events.iter().map(|event| event.cost.as_ref().map_or(0, |cost| cost.nano_eur)).sum()
@@ -457,7 +470,7 @@ async fn an_ingester_is_ready_once_it_has_reached_its_store_and_a_router_is_all_
     let mut room = Newsroom::start(Topology::Remote).await;
     let apart = room.apart.as_mut().unwrap();
     apart.ingester.kill().await;
-    apart.clickhouse.kill().await;
+    apart.engines.as_mut().unwrap().clickhouse.kill().await;
     apart.ingester.restart().await;
     let missing = eventually_some("it says what is missing", || async {
         apart.ingester.ready().await.err().filter(|missing| !missing.contains("not reached yet"))
@@ -465,9 +478,9 @@ async fn an_ingester_is_ready_once_it_has_reached_its_store_and_a_router_is_all_
     assert!(missing.await.contains("usage store: the usage store is away"));
     let away = apart.ingester.metrics().await.sum("signalbox_usage_store_away", &[]);
     assert!((away - 1.0).abs() < f64::EPSILON, "and operators are told");
-    ask(&mut room.world.client(), Mode::Unary, named("meanwhile")).await.unwrap();
+    ask(&mut room.world.operator(), Mode::Unary, named("meanwhile")).await.unwrap();
     assert_eq!(room.world.signalbox.router.ready().await, Ok(()));
-    apart.clickhouse.restart().await;
+    apart.engines.as_mut().unwrap().clickhouse.restart().await;
     eventually("it is ready", || async { apart.ingester.ready().await.is_ok() }).await;
     room.sums(1).await;
 }

@@ -13,17 +13,21 @@ use signalbox_api::{
     },
 };
 use signalbox_testkit::{
-    Certificates, Fleet, FleetSize, KEYS, Keyed, NatsServer, Options, Signalbox, Topology, ask, at_simulator,
-    built, eventually, eventually_some, merge,
+    Certificates, Deployment, Fleet, FleetSize, KEYS, Keyed, NatsServer, Options, Signalbox, Topology, ask,
+    at_simulator, built, eventually, eventually_some, merge, own,
 };
 use signalbox_vendorsim::{Fault, Match, RecordedRequest, Simulator, Times, Vendor};
 use tempfile::TempDir;
 use tonic::{Code, Response, Status, Streaming};
 
 pub(crate) const LUNA: &str = "openai/gpt-6-luna";
-pub(crate) const TENANT: &str = "acme";
 pub(crate) const BUDGET: &str = "monthly";
 pub(crate) const EUR: i64 = 1_000_000_000;
+
+/// The tenant whose books are kept.
+pub(crate) fn acme() -> String {
+    own("acme")
+}
 
 /// Signalbox, and the vendors that it calls.
 pub(crate) struct Bank {
@@ -35,6 +39,7 @@ pub(crate) struct Bank {
 pub(crate) enum Shape {
     Whole(Box<Signalbox>),
     Fleet { fleet: Box<Fleet>, _ingester: Box<Signalbox>, _nats: Box<NatsServer> },
+    Up { system: Box<Deployment>, router: Box<Signalbox>, books: Box<Signalbox> },
 }
 
 impl Bank {
@@ -43,6 +48,7 @@ impl Bank {
         match topology {
             Topology::AllInOne => Self::whole(config).await,
             Topology::Remote => Self::fleet(FleetSize { routers: 1, budgets: 1 }, config).await,
+            Topology::Up => Self::up(config).await,
         }
     }
 
@@ -60,6 +66,14 @@ impl Bank {
             Options { config: Some(written(&files, "whole", &config)), env: env(), ..Options::default() };
         let process = Signalbox::serve(options).await;
         Self::new(vendors, Shape::Whole(Box::new(process)), files).await
+    }
+
+    async fn up(change: Value) -> Self {
+        let ((vendors, config), env) = (common(change).await, env());
+        let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let system = Box::new(Deployment::start(Topology::Up, &config, &env).await);
+        let [router, books] = ["router-1", "budget-1"].map(|name| Box::new(system.part(name)));
+        Self::new(vendors, Shape::Up { system, router, books }, tempfile::tempdir().unwrap()).await
     }
 
     pub(crate) async fn fleet(size: FleetSize, change: Value) -> Self {
@@ -85,14 +99,14 @@ impl Bank {
 
     async fn new(vendors: Simulator, shape: Shape, files: TempDir) -> Self {
         let bank = Self { vendors, shape, _files: files };
-        bank.books().add_tenant(Fleet::ADMIN_KEY, tenant(TENANT)).await;
+        bank.books().add_tenant(Fleet::ADMIN_KEY, tenant(&acme())).await;
         bank
     }
 
     /// The routers.
     pub(crate) fn routers(&self) -> &[Signalbox] {
         match &self.shape {
-            Shape::Whole(process) => std::slice::from_ref(process),
+            Shape::Whole(process) | Shape::Up { router: process, .. } => std::slice::from_ref(process),
             Shape::Fleet { fleet, .. } => &fleet.routers,
         }
     }
@@ -100,7 +114,7 @@ impl Bank {
     /// The first router, to end it and start it again.
     pub(crate) fn router_mut(&mut self) -> &mut Signalbox {
         match &mut self.shape {
-            Shape::Whole(process) => process,
+            Shape::Whole(process) | Shape::Up { router: process, .. } => process,
             Shape::Fleet { fleet, .. } => fleet.routers.first_mut().unwrap(),
         }
     }
@@ -108,15 +122,15 @@ impl Bank {
     /// The fleet, to kill parts of it.
     pub(crate) fn parts(&mut self) -> &mut Fleet {
         match &mut self.shape {
-            Shape::Whole(_) => panic!("it is one process"),
             Shape::Fleet { fleet, .. } => fleet,
+            _ => panic!("it is no fleet of this test's own"),
         }
     }
 
     /// A process that keeps budgets.
     pub(crate) fn books(&self) -> &Signalbox {
         match &self.shape {
-            Shape::Whole(process) => process,
+            Shape::Whole(process) | Shape::Up { books: process, .. } => process,
             Shape::Fleet { fleet, .. } => fleet.budgets.first().unwrap(),
         }
     }
@@ -167,16 +181,21 @@ impl Bank {
 
     /// The one account of a request.
     pub(crate) async fn account(&self, id: &str) -> UsageEvent {
-        let accounts = || self.routers().iter().flat_map(Signalbox::accounts);
+        let accounts = || async {
+            match &self.shape {
+                Shape::Up { system, .. } => system.accounts().await,
+                _ => self.routers().iter().flat_map(Signalbox::accounts).collect(),
+            }
+        };
         eventually_some("the request is accounted for", || async {
-            accounts().find(|event| event.request_id == id)
+            accounts().await.into_iter().find(|event| event.request_id == id)
         })
         .await
     }
 
     /// Where a budget stands now.
     pub(crate) async fn status(&self, budget_id: &str) -> BudgetStatus {
-        let request = v1::GetBudgetRequest { tenant_id: TENANT.into(), budget_id: budget_id.into() };
+        let request = v1::GetBudgetRequest { tenant_id: acme(), budget_id: budget_id.into() };
         let budget = self.budgets().get_budget(request).await.unwrap().into_inner().budget.unwrap();
         let status = budget.status.unwrap();
         let BudgetStatus { free_nano_eur, leased_nano_eur, reserved_nano_eur, settled_nano_eur, .. } = status;
@@ -196,7 +215,7 @@ impl Bank {
     /// The entries of one request in the ledger that move money for good.
     pub(crate) async fn settlements(&self, request_id: &str) -> Vec<v1::LedgerEntry> {
         let request = v1::ListLedgerEntriesRequest {
-            tenant_id: TENANT.into(),
+            tenant_id: acme(),
             request_id: request_id.into(),
             kinds: vec![v1::ledger_entry::Kind::Settle.into()],
             ..Default::default()
@@ -216,13 +235,13 @@ impl Bank {
 
     /// Ledger and usage store have so many requests of the tenant, and the same of each.
     pub(crate) async fn agrees(&self, requests: u64) {
-        let request = v1::GetTenantRequest { tenant_id: TENANT.into() };
+        let request = v1::GetTenantRequest { tenant_id: acme() };
         let tenant = self.budgets().get_tenant(request).await.unwrap().into_inner().tenant.unwrap();
         let made = tenant.create_time.unwrap().seconds;
         let around = |seconds: i64| Some(prost_types::Timestamp { seconds, nanos: 0 });
         let told = eventually_some("ledger and usage store agree", || async {
             let request = v1::ReconcileLedgerRequest {
-                tenant_id: TENANT.into(),
+                tenant_id: acme(),
                 start_time: around(made - 60),
                 end_time: around(made + 3600),
                 ..Default::default()
@@ -271,7 +290,7 @@ pub(crate) fn tenant(id: &str) -> Tenant {
 pub(crate) fn budget(limit: i64) -> Budget {
     Budget {
         budget_id: BUDGET.to_owned(),
-        tenant_id: TENANT.to_owned(),
+        tenant_id: acme(),
         period: Period::Monthly.into(),
         limit_nano_eur: limit,
         enforcement: Enforcement::Hard.into(),
@@ -290,7 +309,7 @@ pub(crate) fn short(model: &str) -> GenerateRequest {
 
 /// A request that does not say how long its answer may be.
 pub(crate) fn unbounded(model: &str) -> GenerateRequest {
-    GenerateRequest { tenant_id: TENANT.to_owned(), ..ask::request(model, "Why is the sky blue?") }
+    GenerateRequest { tenant_id: acme(), ..ask::request(model, "Why is the sky blue?") }
 }
 
 /// A request that can be found again.
@@ -327,7 +346,7 @@ pub(crate) fn is_exhausted(status: &Status, budget_id: &str) {
     assert!(failure.message.contains(budget_id), "{failure:?}");
     let quota = failure.quota.unwrap_or_else(|| panic!("no QuotaFailure: {status:?}"));
     let subjects: Vec<_> = quota.violations.iter().map(|violation| violation.subject.as_str()).collect();
-    assert_eq!(subjects, [format!("tenant/{TENANT}/budget/{budget_id}")]);
+    assert_eq!(subjects, [format!("tenant/{}/budget/{budget_id}", acme())]);
     let route = detail::<v1::RouteFailure>(status).unwrap_or_default();
     assert!(route.attempts.is_empty(), "nobody was called: {route:?}");
 }

@@ -1,6 +1,6 @@
 //! Whatever the end of a request, what it spent is settled once, and the rest is free again.
 
-use super::bank::{BUDGET, Bank, EUR, LUNA, TENANT, budget, charge, cost, named, short};
+use super::bank::{BUDGET, Bank, EUR, LUNA, acme, budget, charge, cost, named, short};
 use serde_json::json;
 use signalbox_api::v1::{
     self, Budget, GenerateRequest, UsageEvent, router_service_client::RouterServiceClient,
@@ -81,7 +81,7 @@ async fn retries_and_fallbacks_are_paid_too(topology: Topology) {
 async fn vectors_are_paid_for(topology: Topology) {
     let bank = Bank::with_limit(topology, EUR).await;
     let asked = v1::EmbedRequest {
-        tenant_id: TENANT.into(),
+        tenant_id: acme(),
         inputs: vec!["blue".into()],
         request_id: "vectors".into(),
         ..Default::default()

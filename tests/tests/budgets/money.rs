@@ -1,7 +1,7 @@
 //! What a limit means.
 
 use super::bank::{
-    BUDGET, Bank, EUR, LUNA, TENANT, budget, charge, cost, is_exhausted, measured, named, short, unbounded,
+    BUDGET, Bank, EUR, LUNA, acme, budget, charge, cost, is_exhausted, measured, named, short, unbounded,
 };
 use futures_util::future::join_all;
 use serde_json::json;
@@ -80,7 +80,7 @@ async fn prepaid_money_lasts_until_it_is_used_up_and_each_payment_counts_once(to
     bank.settled(BUDGET, cost).await;
     is_exhausted(&bank.ask(short(LUNA)).await.unwrap_err(), BUDGET);
     let top_up = v1::TopUpBudgetRequest {
-        tenant_id: TENANT.into(),
+        tenant_id: acme(),
         budget_id: BUDGET.into(),
         top_up_id: "invoice-7".into(),
         amount_nano_eur: worst,
@@ -103,7 +103,7 @@ async fn a_limit_may_be_set_below_what_is_spent_for_this_period_only(topology: T
     let refusal = Refusal::from(bank.budgets().update_budget(update).await.unwrap_err());
     assert_eq!(refusal.fields, ["budget.limit_nano_eur"], "{refusal:?}");
     let override_to = |limit_nano_eur| v1::OverrideBudgetRequest {
-        tenant_id: TENANT.into(),
+        tenant_id: acme(),
         budget_id: BUDGET.into(),
         limit_nano_eur,
         reason: "a freeze".into(),
@@ -120,7 +120,7 @@ async fn a_limit_may_be_set_below_what_is_spent_for_this_period_only(topology: T
 async fn keys_and_scenes_have_budgets_of_their_own_within_the_tenants(topology: Topology) {
     let (worst, _) = measured(short(LUNA)).await;
     let bank = Bank::with_limit(topology, EUR).await;
-    let (key_id, key) = bank.books().make_key(Fleet::ADMIN_KEY, TENANT, Scope::Tenant).await;
+    let (key_id, key) = bank.books().make_key(Fleet::ADMIN_KEY, &acme(), Scope::Tenant).await;
     bank.add(Budget { budget_id: "intern".into(), key_id, ..budget(worst) }).await;
     bank.add(Budget { budget_id: "search".into(), scene: "search".into(), ..budget(worst) }).await;
     let search = || v1::GenerateRequest { scene: "search".into(), ..short(LUNA) };

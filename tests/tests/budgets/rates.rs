@@ -1,6 +1,6 @@
 //! How much at a time.
 
-use super::bank::{Bank, LUNA, TENANT, short, tenant};
+use super::bank::{Bank, LUNA, acme, short, tenant};
 use serde_json::json;
 use signalbox_api::{
     status::from_status,
@@ -40,7 +40,7 @@ fn is_limited(status: &Status) {
 
 async fn a_minutes_requests_are_counted_down_and_then_wait(topology: Topology) {
     let bank = Bank::open(topology, json!({})).await;
-    bank.limit(Tenant { rate_limit: requests(30), ..tenant(TENANT) }).await;
+    bank.limit(Tenant { rate_limit: requests(30), ..tenant(&acme()) }).await;
     let mut told = Vec::new();
     let refused = eventually_some("the rate is used up", || async {
         bank.ask_at(0, Fleet::ADMIN_KEY, short(LUNA)).await.err()
@@ -64,7 +64,7 @@ async fn a_minutes_requests_are_counted_down_and_then_wait(topology: Topology) {
 async fn tokens_are_counted_at_what_was_used(topology: Topology) {
     let bank = Bank::open(topology, json!({})).await;
     let limit = RateLimit { tokens_per_minute: 1000, ..RateLimit::default() };
-    bank.limit(Tenant { rate_limit: Some(limit), ..tenant(TENANT) }).await;
+    bank.limit(Tenant { rate_limit: Some(limit), ..tenant(&acme()) }).await;
     let too_large = GenerateRequest { max_output_tokens: Some(2000), ..short(LUNA) };
     let refusal = Refusal::from(bank.ask(too_large).await.unwrap_err());
     assert_eq!(refusal.reason, "RATE_LIMITED");
@@ -78,7 +78,7 @@ async fn tokens_are_counted_at_what_was_used(topology: Topology) {
 async fn requests_at_once_are_limited(topology: Topology) {
     let bank = Bank::open(topology, json!({})).await;
     let limit = RateLimit { concurrent_requests: 2, ..RateLimit::default() };
-    bank.limit(Tenant { rate_limit: Some(limit), ..tenant(TENANT) }).await;
+    bank.limit(Tenant { rate_limit: Some(limit), ..tenant(&acme()) }).await;
     bank.ask(short(LUNA)).await.unwrap();
     bank.fault(Vendor::Openai, "first-byte=1500");
     let (one, two, three) =
@@ -93,14 +93,14 @@ async fn requests_at_once_are_limited(topology: Topology) {
 async fn keys_and_scenes_have_rates_of_their_own(topology: Topology) {
     let bank = Bank::open(topology, json!({})).await;
     let scenes = vec![ScenePolicy { scene: "search".into(), rate_limit: requests(2), priority: 0 }];
-    bank.limit(Tenant { rate_limit: requests(1000), scenes, ..tenant(TENANT) }).await;
+    bank.limit(Tenant { rate_limit: requests(1000), scenes, ..tenant(&acme()) }).await;
     let search = || GenerateRequest { scene: "search".into(), ..short(LUNA) };
     let refused = eventually_some("the scene's is used up", || async { bank.ask(search()).await.err() });
     assert!(Refusal::from(refused.await).message.contains("search"));
     bank.ask(short(LUNA)).await.unwrap();
 
     let api_key = ApiKey {
-        tenant_id: TENANT.into(),
+        tenant_id: acme(),
         scope: Scope::Tenant.into(),
         rate_limit: requests(2),
         ..ApiKey::default()
@@ -124,7 +124,7 @@ both_topologies!(
 #[tokio::test]
 async fn all_routers_share_a_rate() {
     let bank = Bank::fleet(FleetSize { routers: 3, budgets: 2 }, json!({})).await;
-    bank.limit(Tenant { rate_limit: requests(60), ..tenant(TENANT) }).await;
+    bank.limit(Tenant { rate_limit: requests(60), ..tenant(&acme()) }).await;
     let began = std::time::Instant::now();
     let mut served = 0;
     for call in 0..300 {

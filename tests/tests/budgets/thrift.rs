@@ -1,6 +1,6 @@
 //! What happens on the way to a limit.
 
-use super::bank::{BUDGET, Bank, EUR, LUNA, TENANT, at, budget, is_exhausted, measured, short};
+use super::bank::{BUDGET, Bank, EUR, LUNA, acme, at, budget, is_exhausted, measured, short};
 use serde_json::{Value, json};
 use signalbox_api::v1::{
     self, Budget, GenerateResponse, Tier,
@@ -91,7 +91,7 @@ async fn a_threshold_may_refuse_before_the_limit(topology: Topology) {
     bank.ask(short(LUNA)).await.unwrap();
     let refused = eventually_some("it is refused", || async { bank.ask(short(LUNA)).await.err() }).await;
     is_exhausted_by_threshold(&refused);
-    let forecast = v1::ForecastBudgetRequest { tenant_id: TENANT.into(), budget_id: BUDGET.into() };
+    let forecast = v1::ForecastBudgetRequest { tenant_id: acme(), budget_id: BUDGET.into() };
     let forecast = bank.budgets().forecast_budget(forecast).await.unwrap().into_inner();
     assert!(forecast.daily_nano_eur > 0, "{forecast:?}");
 }
@@ -105,13 +105,13 @@ fn is_exhausted_by_threshold(status: &tonic::Status) {
 async fn a_suspended_tenant_is_refused_until_it_is_served_again(topology: Topology) {
     let bank = Bank::open(topology, json!({})).await;
     bank.ask(short(LUNA)).await.unwrap();
-    let (well, said) = bank.command(&["tenant", "suspend", TENANT]).await;
+    let (well, said) = bank.command(&["tenant", "suspend", &acme()]).await;
     assert!(well, "{said}");
     let refused = eventually_some("it is refused", || async { bank.ask(short(LUNA)).await.err() }).await;
     let refusal = Refusal::from(refused);
     assert_eq!((refusal.code, refusal.reason), (tonic::Code::PermissionDenied, "PERMISSION_DENIED"));
     assert!(refusal.message.contains("suspended"), "{refusal:?}");
-    let (well, said) = bank.command(&["tenant", "resume", TENANT]).await;
+    let (well, said) = bank.command(&["tenant", "resume", &acme()]).await;
     assert!(well, "{said}");
     eventually("it is served again", || async { bank.ask(short(LUNA)).await.is_ok() }).await;
 }

@@ -6,7 +6,7 @@ use signalbox_api::v1::{GenerateRequest, Part, Purpose, Sampling, cache_effect::
 use signalbox_testkit::{
     Topology, World,
     ask::{Mode, json_schema, text_part, tool, user},
-    both_topologies,
+    both_topologies, own,
 };
 
 /// A part with what it is for.
@@ -30,8 +30,8 @@ async fn whatever_else_is_asked_is_another_request(topology: Topology) {
     answer(&world, Mode::Unary, asked.clone()).await;
     hit(&world, Mode::Unary, asked.clone()).await;
     let others: [(&str, GenerateRequest); 11] = [
-        ("tenant", GenerateRequest { tenant_id: "acm".to_owned(), ..asked.clone() }),
-        ("tenant", GenerateRequest { tenant_id: "acme ".to_owned(), ..asked.clone() }),
+        ("tenant", GenerateRequest { tenant_id: own("acm"), ..asked.clone() }),
+        ("tenant", GenerateRequest { tenant_id: own("acme "), ..asked.clone() }),
         ("task", GenerateRequest { task_type: "summary".to_owned(), model: String::new(), ..asked.clone() }),
         ("locale", GenerateRequest { locale: "it-IT".to_owned(), ..asked.clone() }),
         ("template", GenerateRequest { prompt_template: "summary@2".to_owned(), ..asked.clone() }),

@@ -8,25 +8,24 @@ use signalbox_api::v1::{
     cache_service_client::CacheServiceClient, invalidate_request::Scope, report_hit_request::Verdict,
 };
 use signalbox_testkit::{
-    Fleet, KEYS, Options, Signalbox, Topology, World,
+    Fleet, KEYS, Keyed, Options, Signalbox, Topology, World,
     ask::{Mode, request},
-    at_simulator, both_topologies, merge,
+    at_simulator, both_topologies, merge, own,
     refusal::Refusal,
 };
 use signalbox_vendorsim::Simulator;
-use tonic::transport::Channel;
 
 /// The process that keeps the answers.
 fn keeper(world: &World) -> &Signalbox {
     world.signalbox.cache.as_ref().unwrap_or(&world.signalbox.router)
 }
 
-pub(super) fn cache(world: &World) -> CacheServiceClient<Channel> {
+pub(super) fn cache(world: &World) -> CacheServiceClient<Keyed> {
     CacheServiceClient::new(keeper(world).channel())
 }
 
 fn invalidate(scope: Scope) -> InvalidateRequest {
-    InvalidateRequest { tenant_id: "acme".to_owned(), scope: Some(scope), wait: true, erase: false }
+    InvalidateRequest { tenant_id: own("acme"), scope: Some(scope), wait: true, erase: false }
 }
 
 async fn each_scope_takes_what_it_names_and_nothing_else(topology: Topology) {
@@ -34,7 +33,7 @@ async fn each_scope_takes_what_it_names_and_nothing_else(topology: Topology) {
     let world = World::start(topology, on_with(json!({"aliases": aliases}))).await;
     let base = |text: &str| GenerateRequest { model: "mine".to_owned(), ..of("acme", text) };
     let kept = base("Of no task?");
-    let others = GenerateRequest { tenant_id: "other".to_owned(), ..kept.clone() };
+    let others = GenerateRequest { tenant_id: own("other"), ..kept.clone() };
     let exact = request(LUNA, "Of a model?");
     let named = [
         (
@@ -45,10 +44,7 @@ async fn each_scope_takes_what_it_names_and_nothing_else(topology: Topology) {
             Scope::Locale("it-IT".to_owned()),
             GenerateRequest { locale: "it-IT".to_owned(), ..base("Of a locale?") },
         ),
-        (
-            Scope::Requested(format!("model:{LUNA}")),
-            GenerateRequest { tenant_id: "acme".to_owned(), ..exact },
-        ),
+        (Scope::Requested(format!("model:{LUNA}")), GenerateRequest { tenant_id: own("acme"), ..exact }),
         (
             Scope::Reference("article-7".to_owned()),
             GenerateRequest { reference: "article-7".to_owned(), ..base("Of an article?") },
@@ -96,7 +92,7 @@ async fn an_answer_that_was_reported_wrong_is_not_given_again(topology: Topology
     let served =
         hit(&world, Mode::Unary, GenerateRequest { request_id: "r-1".to_owned(), ..asked.clone() }).await;
     let report = ReportHitRequest {
-        tenant_id: "acme".to_owned(),
+        tenant_id: own("acme"),
         entry_id: served.route.cache.unwrap().entry_id,
         request_id: "r-1".to_owned(),
         verdict: Verdict::Wrong.into(),
@@ -113,7 +109,7 @@ async fn stats_and_explanations_say_what_was_done_and_why(topology: Topology) {
     };
     let made = answer(&world, Mode::Unary, asked.clone()).await;
     hit(&world, Mode::Unary, asked.clone()).await;
-    let stats = GetCacheStatsRequest { tenant_id: "acme".to_owned(), ..Default::default() };
+    let stats = GetCacheStatsRequest { tenant_id: own("acme"), ..Default::default() };
     let stats = cache(&world).get_cache_stats(stats).await.unwrap().into_inner().stats;
     let of_task = stats.iter().find(|stats| stats.task_type == "classification").unwrap();
     assert!(of_task.exact_hits >= 1 && of_task.lookups > of_task.exact_hits, "{of_task:?}");

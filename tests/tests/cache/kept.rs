@@ -6,7 +6,7 @@ use signalbox_api::v1::{CacheMode, GenerateRequest, cache_effect::Outcome, usage
 use signalbox_testkit::{
     Topology, World,
     ask::{Mode, ask, json_schema, open, request},
-    both_topologies, eventually, eventually_some,
+    both_topologies, eventually, eventually_some, own,
 };
 use signalbox_vendorsim::Vendor;
 
@@ -34,7 +34,7 @@ async fn the_same_request_gets_its_answer_again_for_nothing(topology: Topology) 
 
         let id = format!("{mode:?}");
         let event = eventually_some("the request is accounted for", || async {
-            let mut accounts = world.signalbox.accounts().into_iter();
+            let mut accounts = world.signalbox.accounts().await.into_iter();
             accounts.find(|event| event.request_id == id && event.route_reason == "exact hit")
         });
         let event = event.await;
@@ -60,7 +60,7 @@ async fn streams_and_whole_answers_are_one_in_the_cache(topology: Topology) {
     let asked = of("acme", &"Many words make a long answer. ".repeat(20));
     answer(&world, Mode::Unary, asked.clone()).await;
     hit(&world, Mode::Stream, asked.clone()).await;
-    let mut events = open(&mut world.client(), asked).await.unwrap();
+    let mut events = open(&mut world.operator(), asked).await.unwrap();
     let mut count = 0;
     while events.message().await.unwrap().is_some() {
         count += 1;
@@ -101,7 +101,7 @@ async fn an_answer_that_failed_was_cut_or_is_not_what_was_asked_is_not_kept(topo
         ("empty-finish", of("acme", "Four?"), Mode::Stream),
     ] {
         world.fault(Vendor::Openai, fault);
-        ask(&mut world.client(), mode, asked.clone()).await.unwrap_err();
+        ask(&mut world.operator(), mode, asked.clone()).await.unwrap_err();
         world.vendors.clear_faults();
         assert_eq!(outcome(&world, asked).await, Outcome::Miss, "{fault}");
     }
@@ -112,8 +112,8 @@ async fn an_answer_that_failed_was_cut_or_is_not_what_was_asked_is_not_kept(topo
         assert_eq!(outcome(&world, short.clone()).await, Outcome::Miss);
     }
     // The gate refuses it, or lets a good one through: then it is one to keep.
-    if ask(&mut world.client(), Mode::Unary, strict.clone()).await.is_err() {
-        assert!(ask(&mut world.client(), Mode::Unary, strict).await.is_err());
+    if ask(&mut world.operator(), Mode::Unary, strict.clone()).await.is_err() {
+        assert!(ask(&mut world.operator(), Mode::Unary, strict).await.is_err());
     } else {
         hit(&world, Mode::Unary, strict).await;
     }
@@ -122,7 +122,7 @@ async fn an_answer_that_failed_was_cut_or_is_not_what_was_asked_is_not_kept(topo
 async fn a_fallback_of_a_lower_tier_is_not_given_to_those_who_ask_for_better(topology: Topology) {
     let aliases = json!({"aliases": {"best": {"targets": ["anthropic/claude-opus-5-5", LUNA]}}});
     let world = World::start(topology, on_with(aliases)).await;
-    let asked = GenerateRequest { tenant_id: "acme".to_owned(), ..request("best", "What is best?") };
+    let asked = GenerateRequest { tenant_id: own("acme"), ..request("best", "What is best?") };
     world.fault(Vendor::Anthropic, "status=503,no-retry-after");
     assert_eq!(answer(&world, Mode::Unary, asked.clone()).await.route.vendor, "openai");
     // It is kept for those who ask for that very model.
@@ -139,7 +139,7 @@ async fn a_fallback_of_a_lower_tier_is_not_given_to_those_who_ask_for_better(top
 
 async fn an_alias_that_leads_elsewhere_gives_no_answers_of_before(topology: Topology) {
     let mut world = World::start(topology, on_with(json!({"aliases": {"mine": {"targets": [LUNA]}}}))).await;
-    let asked = GenerateRequest { tenant_id: "acme".to_owned(), ..request("mine", "Who are you?") };
+    let asked = GenerateRequest { tenant_id: own("acme"), ..request("mine", "Who are you?") };
     answer(&world, Mode::Unary, asked.clone()).await;
     assert_eq!(hit(&world, Mode::Unary, asked.clone()).await.route.vendor, "openai");
     world.reconfigure(json!({"aliases": {"mine": {"targets": [HAIKU]}}}));
@@ -167,7 +167,7 @@ async fn a_caller_who_leaves_costs_those_who_wait_nothing(topology: Topology) {
     let world = World::start(topology, quick()).await;
     world.fault(Vendor::Openai, "delay=600");
     let asked = of("acme", "Who stays to the end?");
-    let mut leader = world.client();
+    let mut leader = world.operator();
     let leaving = tokio::time::timeout(
         std::time::Duration::from_millis(300),
         ask(&mut leader, Mode::Unary, asked.clone()),

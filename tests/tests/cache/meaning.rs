@@ -11,7 +11,7 @@ use signalbox_api::v1::{
 use signalbox_testkit::{
     KEYS, Topology, World,
     ask::{Answer, Mode, json_schema, text_part, user},
-    both_topologies, eventually, eventually_some, merge,
+    both_topologies, eventually, eventually_some, merge, own,
     real_encoder::RealEncoder,
     real_model::RealModel,
 };
@@ -103,14 +103,14 @@ async fn ask(world: &World, request: GenerateRequest) -> Answer {
 }
 
 async fn stats(world: &World, task_type: &str) -> CacheStats {
-    let request = GetCacheStatsRequest { tenant_id: "acme".to_owned(), ..Default::default() };
+    let request = GetCacheStatsRequest { tenant_id: own("acme"), ..Default::default() };
     let stats = cache(world).get_cache_stats(request).await.unwrap().into_inner().stats;
     stats.into_iter().find(|stats| stats.task_type == task_type).unwrap_or_default()
 }
 
 /// Calls of a kind that accounts have.
-fn accounted(world: &World, kind: Kind) -> Vec<UsageAttempt> {
-    let events = world.signalbox.accounts().into_iter();
+async fn accounted(world: &World, kind: Kind) -> Vec<UsageAttempt> {
+    let events = world.signalbox.accounts().await.into_iter();
     events.flat_map(|event| event.attempts).filter(|made| made.kind() == kind).collect()
 }
 
@@ -144,7 +144,7 @@ async fn a_paraphrase_shares_an_answer_and_a_near_miss_does_not(topology: Topolo
         assert_eq!(calls(&world), before + 1, "{near_miss}");
     }
     // The same wording elsewhere is another matter.
-    let elsewhere = GenerateRequest { tenant_id: "other".to_owned(), ..tags(PARAPHRASE, &article) };
+    let elsewhere = GenerateRequest { tenant_id: own("other"), ..tags(PARAPHRASE, &article) };
     assert_eq!(met(&ask(&world, elsewhere).await.route), (Outcome::Miss, String::new()));
     let exact_only =
         GenerateRequest { cache_mode: CacheMode::ExactOnly.into(), ..tags(ANOTHER_PARAPHRASE, &article) };
@@ -176,8 +176,8 @@ async fn what_the_encoder_is_asked_is_paid_once_for_each_text(topology: Topology
         }
     }
     let made = || accounted(&world, Kind::CacheEmbedding);
-    eventually("both texts are accounted for", || async { made().len() >= 2 }).await;
-    let made = made();
+    eventually("both texts are accounted for", || async { made().await.len() >= 2 }).await;
+    let made = made().await;
     assert_eq!(made.len(), 2, "{made:?}");
     for call in made {
         let attempt = call.attempt.unwrap();
@@ -187,7 +187,7 @@ async fn what_the_encoder_is_asked_is_paid_once_for_each_text(topology: Topology
         assert!(cost.nano_eur > 0 && !cost.unknown, "{cost:?}");
         assert!(!call.simulated);
     }
-    let paying = world.signalbox.accounts().into_iter().filter(|event| event.attempts.len() == 2);
+    let paying = world.signalbox.accounts().await.into_iter().filter(|event| event.attempts.len() == 2);
     for event in paying {
         let sum: i64 = event
             .attempts
@@ -230,7 +230,7 @@ async fn a_real_model_judges_where_texts_differ_and_without_its_word_an_answer_c
     // Who comes next pays for it.
     let verdicts = eventually_some("the verdict is accounted for", || async {
         ask(&world, captions(STORED, "One.")).await;
-        Some(accounted(&world, Kind::CacheVerification)).filter(|made| !made.is_empty())
+        Some(accounted(&world, Kind::CacheVerification).await).filter(|made| !made.is_empty())
     })
     .await;
     let attempt = verdicts[0].attempt.clone().unwrap();

@@ -7,13 +7,14 @@
 //! stack     one such system: its folder, ports, secrets; all else follows from these
 //! launch    the command of each part (engines, roles)
 //! process   starting it detached, and finding it again
-//! up, down, roll, rotate, status
+//! up, down, roll, rotate, fit, status
 //! ```
 
 mod banner;
 mod certificates;
 mod down;
 mod engines;
+mod fit;
 mod folder;
 mod launch;
 mod part;
@@ -32,6 +33,7 @@ mod up;
 
 pub use down::down;
 pub use engines::USER as ENGINES_USER;
+pub use fit::{Fit, facts, fit, refit};
 pub use folder::Folder;
 pub use part::{Kind, Part};
 pub use ports::{Ports, Purpose};

@@ -3,8 +3,9 @@
 #![expect(clippy::print_stderr, reason = "a command-line program talks to its user")]
 
 use clap::{Parser, Subcommand};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use signalbox_local::{Folder, Kind, Shape, Stack, down, roll, rotate, status, up};
+use signalbox_local::{Folder, Kind, Shape, Stack, down, facts, fit, refit, roll, rotate, status, up};
 use std::{
     fmt::Display,
     io::{self, Write as _},
@@ -36,6 +37,9 @@ enum Command {
         /// Configuration to lay over that of every role, as JSON
         #[arg(long, value_name = "FILE")]
         overlay: Option<PathBuf>,
+        /// Niceness of NATS, ingesters and ClickHouse's engine: no request waits for them
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=19))]
+        nice: u8,
     },
     /// End everything and remove the folder
     Down,
@@ -43,6 +47,16 @@ enum Command {
     Status,
     /// Replace all certificates by those of a new authority, while everything runs
     Rotate,
+    /// Restart all roles at once, with something different for whoever has the system for a while, or as they were
+    /// made; and say where they are, as JSON
+    Fit {
+        /// Configuration to lay over that of every role, and their environment, as JSON
+        #[arg(long, value_name = "FILE")]
+        with: Option<PathBuf>,
+        /// Do not restart them: let them take over the configuration while they run
+        #[arg(long, requires = "with")]
+        running: bool,
+    },
     /// Restart a role, or all of them, one process at a time
     Roll {
         /// A role, or `all`
@@ -69,9 +83,9 @@ fn say(what: impl Display) {
 async fn run(cli: Cli) -> Result<ExitCode, String> {
     let folder = Folder::at(&cli.folder)?;
     match cli.command {
-        Command::Up { base_port, no_mtls, overlay } => {
+        Command::Up { base_port, no_mtls, overlay, nice } => {
             let overlay = overlay.map_or(Ok(Value::Null), |file| read(&file))?;
-            start(&folder, Shape { base_port, mtls: !no_mtls, overlay }).await?;
+            start(&folder, Shape { base_port, mtls: !no_mtls, overlay, nice }).await?;
         }
         Command::Down => match down(&folder).await? {
             true => say("down: nothing is left"),
@@ -83,6 +97,14 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
             return Ok(if all_ready { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Command::Rotate => rotate(&load(&folder)?, |step| say(step)).await?,
+        Command::Fit { with, running } => {
+            let mut stack = load(&folder)?;
+            match with.map(|file| read(&file)).transpose()? {
+                Some(wanted) if running => refit(&mut stack, wanted)?,
+                wanted => fit(&mut stack, wanted).await?,
+            }
+            say(facts(&stack));
+        }
         Command::Roll { role } => {
             let kind = if role == "all" { None } else { Some(Kind::role(&role)?) };
             roll(&load(&folder)?, kind, |part| say(format!("{part} is back"))).await?;
@@ -103,7 +125,7 @@ async fn start(folder: &Folder, shape: Shape) -> Result<(), String> {
     Ok(())
 }
 
-fn read(file: &Path) -> Result<Value, String> {
+fn read<T: DeserializeOwned>(file: &Path) -> Result<T, String> {
     let told = |problem: &dyn Display| format!("{}: {problem}", file.display());
     let text = std::fs::read_to_string(file).map_err(|error| told(&error))?;
     serde_json::from_str(&text).map_err(|error| told(&error))

@@ -10,6 +10,8 @@ use crate::{
 use serde_json::{Map, Value, json};
 use signalbox_testkit::{KEYS, at_vendors, merge};
 
+/// Variable in which roles find the key of their operator.
+pub(crate) const ADMIN_KEY: &str = "SIGNALBOX_ADMIN_KEY";
 /// Variable in which roles find the password of every engine.
 const PASSWORD: &str = "ENGINES_PASSWORD";
 
@@ -22,7 +24,7 @@ pub(crate) fn prepare(stack: &Stack, part: Part) -> Result<Launch, String> {
         .args(["serve", "--role", part.kind.name(), "--config"])
         .args([file.display().to_string()])
         .env("SIGNALBOX_DATA_DIR", stack.folder().data(part).display().to_string())
-        .env("SIGNALBOX_ADMIN_KEY", &secrets.admin_key)
+        .env(ADMIN_KEY, &secrets.admin_key)
         .env(PASSWORD, &secrets.engines)
         .env("RUST_BACKTRACE", "1");
     let fit = stack.fit();
@@ -61,6 +63,10 @@ fn configuration(stack: &Stack, part: Part) -> Value {
         if !over.is_null() {
             merge(&mut config, over.clone());
         }
+    }
+    if part.kind == Kind::Cache {
+        // Without it the role would have nothing to do, and end. Whether it is asked is the routers' business.
+        merge(&mut config, json!({"cache": {"enabled": true}}));
     }
     config
 }

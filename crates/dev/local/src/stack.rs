@@ -1,7 +1,7 @@
 //! One system.
 
 use crate::{
-    Folder, Kind, Part, Ports, Purpose, Secrets, certificates::Generation, engines::postgres, folder,
+    Fit, Folder, Kind, Part, Ports, Purpose, Secrets, certificates::Generation, engines::postgres, folder,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,11 +19,14 @@ pub struct Shape {
     pub mtls: bool,
     /// Laid over the configuration of every role.
     pub overlay: Value,
+    /// Niceness of the processes that bring accounts into the store, from 0 to 19. No request waits for them, and in
+    /// production they are on other machines.
+    pub nice: u8,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { base_port: crate::ports::USUAL_BASE, mtls: true, overlay: Value::Null }
+        Self { base_port: crate::ports::USUAL_BASE, mtls: true, overlay: Value::Null, nice: 0 }
     }
 }
 
@@ -40,6 +43,11 @@ struct Facts {
     mtls: bool,
     #[serde(default)]
     overlay: Value,
+    #[serde(default)]
+    nice: u8,
+    /// What is different for a while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fit: Option<Fit>,
     /// Where Signalbox's programs are.
     programs: PathBuf,
     /// Where PostgreSQL's files are.
@@ -63,6 +71,8 @@ impl Stack {
             ports,
             mtls: shape.mtls,
             overlay: shape.overlay,
+            fit: None,
+            nice: shape.nice,
             programs: program.parent().unwrap_or(&program).to_owned(),
             postgres: postgres::home(&folder),
             secrets: Secrets::draw(),
@@ -126,6 +136,24 @@ impl Stack {
     /// Laid over the configuration of every role; null for nothing.
     pub(crate) fn overlay(&self) -> &Value {
         &self.facts.overlay
+    }
+
+    /// How far a process steps back for the others.
+    pub(crate) fn nice(&self, kind: Kind) -> u8 {
+        match kind {
+            Kind::Nats | Kind::Ingest | Kind::ClickHouse => self.facts.nice,
+            _ => 0,
+        }
+    }
+
+    /// What is different for a while.
+    pub(crate) fn fit(&self) -> Option<&Fit> {
+        self.facts.fit.as_ref()
+    }
+
+    pub(crate) fn set_fit(&mut self, fit: Option<Fit>) -> Result<(), String> {
+        self.facts.fit = fit;
+        self.save()
     }
 
     /// What nobody else may know.

@@ -78,7 +78,11 @@ async fn complete(stack: &mut Stack, before: &[Ours]) -> Result<(), String> {
 }
 
 /// Waits for processes at the same time, and starts those that do not run. All that went wrong is told.
-async fn together(stack: &Stack, parts: impl Iterator<Item = Part>, before: &[Ours]) -> Result<(), String> {
+pub(crate) async fn together(
+    stack: &Stack,
+    parts: impl Iterator<Item = Part>,
+    before: &[Ours],
+) -> Result<(), String> {
     let found = |part| before.iter().find(|ours| ours.part == part).copied();
     let outcomes = join_all(parts.map(|part| bring(stack, part, found(part)))).await;
     let wrong: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();

@@ -1,9 +1,10 @@
 //! The roles of Signalbox, in one process or in several.
 
 use crate::{
-    Certificates, Client, Options, Signalbox, eventually,
+    Certificates, Client, Key, Options, Signalbox, eventually,
     files::{ConfigFiles, merge},
     metrics::Metrics,
+    up::Up,
 };
 use serde_json::{Value, json};
 use signalbox_api::v1::UsageEvent;
@@ -18,6 +19,9 @@ pub enum Topology {
     AllInOne,
     /// A router, two adapters and, where one is asked for (`cache: {enabled: true}`), a cache, each in a process of its own, speaking over TLS, by certificates.
     Remote,
+    /// The system that `make up` has started in the folder that `SIGNALBOX_UP` names: every role twice, with its engines.
+    /// A test has it for itself, and its configuration is laid over that of the roles; clients are a new tenant's.
+    Up,
 }
 
 /// Signalbox, running.
@@ -31,7 +35,20 @@ pub struct Deployment {
     pub cache: Option<Signalbox>,
     /// By which processes of their own know each other, where they do not speak in the clear.
     pub certificates: Option<Certificates>,
-    files: ConfigFiles,
+    /// The replicas of router and cache that no test asks, where there are any.
+    replicas: Vec<Signalbox>,
+    made: Made,
+}
+
+/// How it came to be.
+#[derive(Debug)]
+enum Made {
+    Here(ConfigFiles),
+    Up {
+        up: Box<Up>,
+        /// By which clients are known.
+        client: Key,
+    },
 }
 
 impl Deployment {
@@ -45,6 +62,23 @@ impl Deployment {
                 start.ready(router, Vec::new(), None)
             }
             Topology::Remote => Self::remote(Start::of(config, env, Some(Certificates::new()))).await,
+            Topology::Up => Self::up(config, env).await,
+        }
+    }
+
+    async fn up(config: &Value, env: &[(&str, &str)]) -> Self {
+        let up = Box::new(Up::fitted(config, env).await);
+        let client = up.tenants_key().await;
+        let cached = config.pointer("/cache/enabled") == Some(&json!(true));
+        let (adapters, replicas) = (["adapter-1", "adapter-2"], ["router-2", "cache-2"]);
+        let processes = |names: [&str; 2]| names.map(|name| up.process(name)).into();
+        Self {
+            router: up.process("router-1"),
+            adapters: processes(adapters),
+            cache: cached.then(|| up.process("cache-1")),
+            certificates: None,
+            replicas: processes(replicas),
+            made: Made::Up { up, client },
         }
     }
 
@@ -73,22 +107,39 @@ impl Deployment {
 
     /// A client of the public service.
     pub fn client(&self) -> Client {
-        self.router.client()
+        match &self.made {
+            Made::Here(_) => self.router.client(),
+            Made::Up { client, .. } => self.router.client_with(client.clone()),
+        }
+    }
+
+    /// One more process of a system that is up, as in `budget-1`.
+    pub fn part(&self, name: &str) -> Signalbox {
+        match &self.made {
+            Made::Up { up, .. } => up.process(name),
+            Made::Here(_) => panic!("there is no process {name}"),
+        }
     }
 
     /// Every process.
     pub fn processes(&self) -> impl Iterator<Item = &Signalbox> {
-        std::iter::once(&self.router).chain(&self.adapters).chain(&self.cache)
+        std::iter::once(&self.router).chain(&self.adapters).chain(&self.cache).chain(&self.replicas)
     }
 
     /// Writes another configuration to the files that the processes watch.
-    pub fn reconfigure(&self, config: &Value) {
-        self.files.write(config);
+    pub fn reconfigure(&mut self, config: &Value) {
+        match &mut self.made {
+            Made::Here(files) => files.write(config),
+            Made::Up { up, .. } => up.reconfigure(config),
+        }
     }
 
     /// Writes a text, good or not, to the files that the processes watch.
     pub fn reconfigure_with_text(&self, text: &str) {
-        self.files.write_text(text);
+        match &self.made {
+            Made::Here(files) => files.write_text(text),
+            Made::Up { .. } => panic!("the files of a system that is up are not overwritten"),
+        }
     }
 
     /// The metrics of all processes together.
@@ -100,8 +151,11 @@ impl Deployment {
         Metrics::new(all)
     }
 
-    /// The accounts in the spools of all processes.
-    pub fn accounts(&self) -> Vec<UsageEvent> {
+    /// The accounts in the spools of all processes; in the usage store, where there is one that takes them from there.
+    pub async fn accounts(&self) -> Vec<UsageEvent> {
+        if let Made::Up { up, .. } = &self.made {
+            return up.accounts().await;
+        }
         // A cache accounts for nothing: what it asks of models is in the accounts of requests.
         std::iter::once(&self.router).chain(&self.adapters).flat_map(Signalbox::accounts).collect()
     }
@@ -145,6 +199,7 @@ impl<'c> Start<'c> {
     }
 
     fn ready(self, router: Signalbox, adapters: Vec<Signalbox>, cache: Option<Signalbox>) -> Deployment {
-        Deployment { router, adapters, cache, certificates: self.certificates, files: self.files }
+        let (certificates, replicas, made) = (self.certificates, Vec::new(), Made::Here(self.files));
+        Deployment { router, adapters, cache, certificates, replicas, made }
     }
 }

@@ -28,6 +28,12 @@ impl Key {
         };
         Self((!key.is_empty()).then(value))
     }
+
+    /// The key; empty for none.
+    pub fn secret(&self) -> &str {
+        let value = self.0.as_ref().and_then(|value| value.to_str().ok()).unwrap_or_default();
+        value.trim_start_matches("Bearer ")
+    }
 }
 
 impl Interceptor for Key {
@@ -40,11 +46,6 @@ impl Interceptor for Key {
 }
 
 impl Signalbox {
-    /// A connection on which each call carries this key; none where it is empty.
-    pub fn keyed(&self, key: &str) -> Keyed {
-        InterceptedService::new(self.channel(), Key::new(key))
-    }
-
     /// A client of tenants, keys and budgets.
     pub fn budgets(&self, key: &str) -> BudgetServiceClient<Keyed> {
         BudgetServiceClient::new(self.keyed(key))
@@ -52,9 +53,13 @@ impl Signalbox {
 
     /// Adds a tenant, as who has this key.
     pub async fn add_tenant(&self, key: &str, tenant: Tenant) {
-        let request = CreateTenantRequest { tenant: Some(tenant) };
-        let made = self.budgets(key).create_tenant(request).await;
+        let made = self.try_add_tenant(key, tenant).await;
         made.unwrap_or_else(|status| panic!("no tenant was made: {status}"));
+    }
+
+    pub(crate) async fn try_add_tenant(&self, key: &str, tenant: Tenant) -> Result<(), Status> {
+        let request = CreateTenantRequest { tenant: Some(tenant) };
+        self.budgets(key).create_tenant(request).await.map(drop)
     }
 
     /// Makes an API key, as who has another one: its id, and itself.

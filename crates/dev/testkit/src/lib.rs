@@ -2,7 +2,7 @@
 //! trace receiver beside them.
 //!
 //! A test body takes a [`Topology`] and works in a [`World`]; [`both_topologies!`] runs it in one process and as
-//! separate ones.
+//! separate ones, and `make test-up` in a system that is up.
 
 #![expect(clippy::panic, reason = "a panic is the failure message of a test")]
 
@@ -27,6 +27,7 @@ mod process;
 mod proxy;
 mod redis;
 mod signalbox;
+mod up;
 mod vendorsim;
 mod wait;
 mod workspace;
@@ -45,13 +46,15 @@ pub use postgres::PostgresServer;
 pub use proxy::Proxy;
 pub use redis::RedisServer;
 pub use signalbox::{Client, Options, Signalbox};
+pub use up::own;
 pub use vendorsim::Vendorsim;
 pub use wait::{eventually, eventually_some};
 pub use workspace::{built, tool, workspace};
 pub use world::{KEYS, World, at_simulator, at_vendors};
 
-/// Makes two tests of every body, an `async fn(Topology)`: one with all roles in one process, one with each role in
-/// processes of its own.
+/// Makes tests of every body, an `async fn(Topology)`: one with all roles in one process, one with each role in
+/// processes of its own, and one in the system that `make up` has started, which runs where `SIGNALBOX_UP` names it
+/// (`make test-up`).
 ///
 /// ```
 /// use signalbox_testkit::{Topology, both_topologies};
@@ -79,6 +82,17 @@ macro_rules! both_topologies {
                 #[tokio::test]
                 async fn $body() {
                     super::$body($crate::Topology::Remote).await;
+                }
+            )+
+        }
+
+        #[cfg(test)]
+        mod up {
+            $(
+                #[tokio::test]
+                #[ignore = "in a system that is up: `make test-up`"]
+                async fn $body() {
+                    super::$body($crate::Topology::Up).await;
                 }
             )+
         }

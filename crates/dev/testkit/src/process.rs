@@ -94,11 +94,6 @@ impl Process {
         self.log.text()
     }
 
-    /// Asks it to end (SIGTERM).
-    pub(crate) fn terminate(&self) {
-        self.send(Signal::TERM);
-    }
-
     /// Lets it stand still (SIGSTOP): its connections stay open and nothing answers.
     pub(crate) fn freeze(&self) {
         self.send(Signal::STOP);
@@ -109,7 +104,8 @@ impl Process {
         self.send(Signal::CONT);
     }
 
-    fn send(&self, signal: Signal) {
+    /// Sends it a signal.
+    pub(crate) fn send(&self, signal: Signal) {
         let pid = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
         if let Some(pid) = pid {
             // One that has ended already is as good.

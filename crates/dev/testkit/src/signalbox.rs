@@ -1,6 +1,7 @@
 //! One Signalbox process.
 
-use crate::{built, get, metrics::Metrics, process::Process};
+use crate::{Key, Keyed, built, get, metrics::Metrics, process::Process, up::UpProcess};
+use rustix::process::Signal;
 use serde_json::Value;
 use signalbox_api::v1::{
     UsageEvent, admin_service_client::AdminServiceClient, router_service_client::RouterServiceClient,
@@ -12,10 +13,13 @@ use std::{
 };
 use tempfile::TempDir;
 use tokio::process::Command;
-use tonic::transport::{Channel, Endpoint};
+use tonic::{
+    service::interceptor::InterceptedService,
+    transport::{Channel, Endpoint},
+};
 
 /// A client of the public service.
-pub type Client = RouterServiceClient<Channel>;
+pub type Client = RouterServiceClient<Keyed>;
 
 /// Answers up to this size are taken.
 const LARGEST_ANSWER: usize = 64 << 20;
@@ -55,15 +59,24 @@ impl Default for Options {
     }
 }
 
-/// A process of `signalbox serve`. Killed when dropped.
+/// A process of `signalbox serve`. Killed when dropped, unless it is one of a system that is up.
 #[derive(Debug)]
 pub struct Signalbox {
     options: Options,
-    process: Process,
+    life: Life,
     metrics: SocketAddr,
     channel: Channel,
+    /// Who calls where a test does not say it.
+    caller: Key,
     /// What it keeps, also over a restart.
-    data: TempDir,
+    data: PathBuf,
+}
+
+/// Whose it is.
+#[derive(Debug)]
+enum Life {
+    Own { process: Process, _data: TempDir },
+    Up(UpProcess),
 }
 
 impl Signalbox {
@@ -79,14 +92,34 @@ impl Signalbox {
             *listen = listen.map(|_| address(process.ready(), name));
         }
         let metrics = address(process.ready(), "metrics");
-        let channel = connect(options.listen);
-        Self { options, process, metrics, channel, data }
+        let (channel, caller) = (connect(options.listen), Key::new(""));
+        let path = data.path().to_owned();
+        Self { options, life: Life::Own { process, _data: data }, metrics, channel, caller, data: path }
+    }
+
+    /// A process of a system that is up, and where it says that it listens.
+    pub(crate) fn of_up(process: UpProcess, says: &Value, caller: Key) -> Self {
+        let more = |key: &str| says[key].is_string().then(|| address(says, key));
+        let options = Options {
+            listen: address(says, "clients"),
+            internal_listen: more("internal"),
+            health_listen: more("health"),
+            ..Options::default()
+        };
+        let data = PathBuf::from(says["data"].as_str().unwrap_or_default());
+        let (metrics, channel) = (address(says, "metrics"), connect(options.listen));
+        Self { options, life: Life::Up(process), metrics, channel, caller, data }
     }
 
     /// Starts it again, on the same port, after it has ended.
     pub async fn restart(&mut self) {
-        self.process = Process::start("restarted", command(&self.options, self.data.path())).await;
-        self.metrics = address(self.process.ready(), "metrics");
+        match &mut self.life {
+            Life::Own { process, .. } => {
+                *process = Process::start("restarted", command(&self.options, &self.data)).await;
+                self.metrics = address(process.ready(), "metrics");
+            }
+            Life::Up(process) => process.restart().await,
+        }
     }
 
     /// Where it listens for gRPC.
@@ -114,39 +147,64 @@ impl Signalbox {
 
     /// Where it keeps what must survive it.
     pub fn data_dir(&self) -> &Path {
-        self.data.path()
+        &self.data
     }
 
     /// The accounts in its spool, oldest first.
     pub fn accounts(&self) -> Vec<UsageEvent> {
         let spool = if self.options.roles == "adapter" { "spool-adapter" } else { "spool" };
-        signalbox_spool::peek(&self.data.path().join(spool))
-            .unwrap_or_else(|error| panic!("{spool}: {error}"))
+        signalbox_spool::peek(&self.data.join(spool)).unwrap_or_else(|error| panic!("{spool}: {error}"))
     }
 
-    /// A connection to it, made when first used and again when lost.
-    pub fn channel(&self) -> Channel {
-        self.channel.clone()
+    /// A connection to it, made when first used and again when lost. Its calls carry no key, or its operator's where they
+    /// must have one.
+    pub fn channel(&self) -> Keyed {
+        self.way(self.caller.clone())
+    }
+
+    /// The key of its operator; empty where none is needed.
+    pub fn operators_key(&self) -> &str {
+        self.caller.secret()
+    }
+
+    /// A connection on which each call carries this key; none where it is empty.
+    pub fn keyed(&self, key: &str) -> Keyed {
+        self.way(Key::new(key))
+    }
+
+    fn way(&self, key: Key) -> Keyed {
+        InterceptedService::new(self.channel.clone(), key)
     }
 
     /// A client of its public service.
     pub fn client(&self) -> Client {
-        Client::new(self.channel()).max_decoding_message_size(LARGEST_ANSWER)
+        self.client_with(self.caller.clone())
+    }
+
+    /// The same, with a key.
+    pub(crate) fn client_with(&self, key: Key) -> Client {
+        Client::new(self.way(key)).max_decoding_message_size(LARGEST_ANSWER)
     }
 
     /// A client for operators.
-    pub fn admin(&self) -> AdminServiceClient<Channel> {
+    pub fn admin(&self) -> AdminServiceClient<Keyed> {
         AdminServiceClient::new(self.channel())
     }
 
     /// What it said when it was ready.
     pub fn banner(&self) -> &Value {
-        self.process.ready()
+        match &self.life {
+            Life::Own { process, .. } => process.ready(),
+            Life::Up(_) => &Value::Null,
+        }
     }
 
     /// What it has logged.
     pub fn log(&self) -> String {
-        self.process.log()
+        match &self.life {
+            Life::Own { process, .. } => process.log(),
+            Life::Up(process) => process.log(),
+        }
     }
 
     /// Its metrics now; nothing while it is away.
@@ -173,27 +231,46 @@ impl Signalbox {
 
     /// Lets it stand still (SIGSTOP): its connections stay open and nothing answers.
     pub fn freeze(&self) {
-        self.process.freeze();
+        self.send(Signal::STOP);
     }
 
     /// Lets it go on (SIGCONT).
     pub fn thaw(&self) {
-        self.process.thaw();
+        self.send(Signal::CONT);
     }
 
     /// Asks it to drain and end (SIGTERM).
     pub fn terminate(&self) {
-        self.process.terminate();
+        self.send(Signal::TERM);
+    }
+
+    fn send(&self, signal: Signal) {
+        match &self.life {
+            Life::Own { process, .. } => process.send(signal),
+            Life::Up(process) => process.send(signal),
+        }
     }
 
     /// Ends it at once (SIGKILL).
     pub async fn kill(&mut self) {
-        self.process.kill().await;
+        match &mut self.life {
+            Life::Own { process, .. } => process.kill().await,
+            Life::Up(process) => {
+                process.send(Signal::KILL);
+                process.ended().await;
+            }
+        }
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended. How one of a system that is up has ended nobody can tell any more: that counts as well.
     pub async fn ended(&mut self) -> ExitStatus {
-        self.process.ended().await
+        match &mut self.life {
+            Life::Own { process, .. } => process.ended().await,
+            Life::Up(process) => {
+                process.ended().await;
+                ExitStatus::default()
+            }
+        }
     }
 }
 

@@ -52,6 +52,11 @@ impl World {
         self.signalbox.client()
     }
 
+    /// A client that may name any tenant.
+    pub fn operator(&self) -> Client {
+        self.signalbox.router.client()
+    }
+
     /// Lays `change` over the configuration and writes it to the files that the processes watch.
     pub fn reconfigure(&mut self, change: Value) {
         merge(&mut self.config, change);
