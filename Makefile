@@ -79,6 +79,13 @@ test-sdk: test-build ## The vendors' own SDKs against the simulated vendors
 test-tools:
 	@tools/install.sh gate realllm embedder clickhouse postgres redis redis-search containers helm promtool
 
+# In a system of its own, or in the one whose FOLDER is given: its roles are restarted for each test, and as they were
+# in the end.
+.PHONY: test-up
+test-up: test-build ## The end-to-end tests in the system of `make up`, one after the other (FOLDER=.local for one that is up)
+	$(if $(FOLDER),SIGNALBOX_UP=$(abspath $(FOLDER))) cargo test --locked --quiet --package signalbox-tests --test e2e -- \
+		--ignored --exact --nocapture up::all_but_those_left_out_pass_in_a_system_that_is_up
+
 .PHONY: drill
 drill: ## The monthly drill: a random vendor fails in three ways under load (DRILL_SEED, DRILL_SECONDS, DRILL_RATE, DRILL_SERVER)
 	cargo build --locked --package signalbox --package signalbox-vendorsim --bins
