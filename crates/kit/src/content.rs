@@ -68,6 +68,17 @@ impl Content {
         Some(Box::new(Self { policy, judge, structured: false, findings: Vec::new(), unjudged: false }))
     }
 
+    /// The policy for the answer to a request that it has looked at before; `None` where it does not look at answers.
+    pub fn of_answer(
+        means: Means<'_>,
+        catalog: &Catalog,
+        tenant_id: &str,
+        structured: bool,
+    ) -> Option<Box<Self>> {
+        let content = Self::of(means, catalog, tenant_id).filter(|content| content.looks_at_answers())?;
+        Some(Box::new(Self { structured, ..*content }))
+    }
+
     /// Applies the tenant's policy to a request. What must not be asked fails, and says by which rule.
     pub async fn admit(
         means: Means<'_>,

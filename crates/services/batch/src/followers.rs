@@ -1,11 +1,20 @@
-//! Who waits for results in this process.
+//! Who waits in this process: for results, or for work.
 
 use std::{fmt, sync::Arc, time::Duration};
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::{Notify, watch},
+    time::timeout,
+};
 
 /// Wakes those who follow results when some may have come, and lets them go when the process ends. Clones share it.
-#[derive(Clone)]
-pub struct Followers(Arc<watch::Sender<News>>);
+#[derive(Clone, Default)]
+pub struct Followers(Arc<Signals>);
+
+#[derive(Default)]
+struct Signals {
+    news: watch::Sender<News>,
+    work: Notify,
+}
 
 #[derive(Debug, Clone, Copy, Default)]
 struct News {
@@ -13,32 +22,36 @@ struct News {
     closed: bool,
 }
 
-impl Default for Followers {
-    fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(News::default())))
-    }
-}
-
 impl fmt::Debug for Followers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Followers").field("count", &self.0.receiver_count()).finish()
+        f.debug_struct("Followers").field("count", &self.0.news.receiver_count()).finish()
     }
 }
 
 impl Followers {
     /// The process ends: nobody waits any more. Open streams end, and their callers go on elsewhere.
     pub fn close(&self) {
-        self.0.send_modify(|news| news.closed = true);
+        self.0.news.send_modify(|news| news.closed = true);
     }
 
     /// Results may have come, or jobs ended.
     pub(crate) fn wake(&self) {
-        self.0.send_modify(|news| news.steps = news.steps.wrapping_add(1));
+        self.0.news.send_modify(|news| news.steps = news.steps.wrapping_add(1));
+    }
+
+    /// There is work: a worker that waits looks again.
+    pub(crate) fn work(&self) {
+        self.0.work.notify_waiters();
+    }
+
+    /// Waits until there may be work, for so long at most.
+    pub(crate) async fn wait_for_work(&self, patience: Duration) {
+        let _work_or_time = timeout(patience, self.0.work.notified()).await;
     }
 
     /// One who waits from now on.
     pub(crate) fn join(&self) -> Follower {
-        Follower(self.0.subscribe())
+        Follower(self.0.news.subscribe())
     }
 }
 

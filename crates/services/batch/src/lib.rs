@@ -5,9 +5,20 @@
 //! the lane over one store: they take turns by leases on windows.
 
 mod dependencies;
+mod failure;
 mod followers;
+mod job;
+mod jobs;
 mod lane;
+mod metrics;
+mod pages;
+mod results;
 mod service;
+mod stored;
+mod submit;
+
+#[cfg(test)]
+mod tests;
 
 pub use dependencies::{Dependencies, Options};
 pub use followers::Followers;
@@ -17,7 +28,9 @@ pub use service::BatchLane;
 use signalbox_api::v1::batch_service_server::BatchServiceServer;
 
 /// Registers the metrics, so that they are known before they have anything to say.
-pub fn register_metrics() {}
+pub fn register_metrics() {
+    metrics::register();
+}
 
 /// The lane's jobs as a gRPC server.
 pub fn server(dependencies: Dependencies) -> BatchServiceServer<BatchLane> {

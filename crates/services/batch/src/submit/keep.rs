@@ -1,0 +1,142 @@
+//! A job is paid for and kept: both, or neither.
+
+use super::{
+    check::Head,
+    money::{self, Reserved},
+    prepare::Prepared,
+};
+use crate::{
+    Dependencies,
+    failure::of_store,
+    stored::{Details, read},
+};
+use prost::Message as _;
+use signalbox_api::v1::{
+    self, budget_service_client::BudgetServiceClient, prepare_batch_item_response::Request,
+};
+use signalbox_batching::{Kind, Lane, Target, Trail};
+use signalbox_ports::batches::{BatchStoreError, Job, NewItem, NewJob, Submitted};
+use signalbox_types::{ErrorReason, Failure};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How often the store is asked to keep a job.
+const TRIES: u32 = 3;
+/// The pause before it is asked again.
+const PAUSE: Duration = Duration::from_millis(200);
+/// The pause before it is asked whether it has a job that it may have kept.
+const DOUBT: Duration = Duration::from_secs(5);
+
+/// Reserves what a job can cost and keeps it.
+pub(super) async fn keep(
+    dependencies: Dependencies,
+    head: Head,
+    prepared: Vec<Prepared>,
+) -> Result<Job, Failure> {
+    let Reserved { nano_eur, holds } = money::reserve(&dependencies, &head, &prepared).await?;
+    let now = dependencies.clock.now();
+    let details = Details {
+        scene: head.scene,
+        reference: head.reference,
+        key_id: head.key_id,
+        trace_id: head.trace_id,
+        holds,
+    };
+    let job = NewJob {
+        tenant_id: head.tenant_id,
+        job_id: head.job_id,
+        details: details.encode_to_vec(),
+        reserved: nano_eur,
+        create_time: now,
+        complete_by: now + head.completion_window,
+    };
+    let kept = match items(prepared) {
+        Ok(items) => submit(&dependencies, &job, &items).await,
+        Err(failure) => {
+            release(&dependencies, &job, details);
+            return Err(failure);
+        }
+    };
+    match kept {
+        Ok(Submitted::New(kept)) => {
+            dependencies.followers.work();
+            Ok(kept)
+        }
+        Ok(Submitted::Exists(other)) => {
+            // It came meanwhile, under the same id.
+            if !is_same(&other, &details) {
+                release(&dependencies, &job, details);
+            }
+            Ok(other)
+        }
+        Err(error) => {
+            let failure = of_store(&error);
+            tokio::spawn(clear_up(dependencies, job, details));
+            Err(failure)
+        }
+    }
+}
+
+async fn submit(
+    dependencies: &Dependencies,
+    job: &NewJob,
+    items: &[NewItem],
+) -> Result<Submitted, BatchStoreError> {
+    let mut tries = 1;
+    loop {
+        match dependencies.store.submit(job, items, &dependencies.options.rules).await {
+            Err(_) if tries < TRIES => tries += 1,
+            outcome => return outcome,
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// It is not known whether the job was kept: that is found out, and what was reserved for it is set free where not.
+async fn clear_up(dependencies: Dependencies, job: NewJob, details: Details) {
+    loop {
+        match dependencies.store.job(&job.tenant_id, &job.job_id).await {
+            Ok(Some((kept, _))) if is_same(&kept, &details) => return,
+            Ok(_) => return release(&dependencies, &job, details),
+            Err(_) => sleep(DOUBT).await,
+        }
+    }
+}
+
+fn release(dependencies: &Dependencies, job: &NewJob, details: Details) {
+    if let Some(budget) = &dependencies.budget {
+        money::release(&BudgetServiceClient::new(budget.clone()), &job.tenant_id, details.holds);
+    }
+}
+
+/// Whether a job is paid for by the same reservations.
+fn is_same(kept: &Job, details: &Details) -> bool {
+    read::<Details>(&kept.details).is_ok_and(|kept| kept == *details)
+}
+
+fn items(prepared: Vec<Prepared>) -> Result<Vec<NewItem>, Failure> {
+    prepared.into_iter().map(item).collect()
+}
+
+fn item(Prepared { item_id, item }: Prepared) -> Result<NewItem, Failure> {
+    let lane = match item.lane() {
+        v1::Lane::Batch => Lane::Batch,
+        v1::Lane::Interactive | v1::Lane::Unspecified => Lane::Usual,
+    };
+    let kind = match &item.request {
+        Some(Request::Generate(_)) => Some(Kind::Generate),
+        Some(Request::Embed(_)) => Some(Kind::Embed),
+        None => None,
+    };
+    let target = |candidate: &v1::CandidateEstimate| Target {
+        vendor: candidate.vendor.clone(),
+        model: candidate.model.clone(),
+        lane,
+    };
+    let trail = Trail::new(item.candidates.iter().map(target).collect());
+    let (Some(kind), Some(trail)) = (kind, trail) else {
+        let message = "the router prepared an item without a request or without anybody to serve it";
+        return Err(Failure::new(ErrorReason::Internal, message));
+    };
+    Ok(NewItem { item_id, kind, trail, request: item.encode_to_vec() })
+}

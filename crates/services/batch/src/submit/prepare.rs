@@ -1,0 +1,108 @@
+//! The router says who may serve each item, as it would for a caller who waits.
+
+use super::check::{Order, in_item};
+use crate::{
+    Dependencies,
+    stored::{derived_id, new_id},
+};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use signalbox_api::{
+    status::from_status,
+    v1::{
+        self, batch_item::Request as Asked, prepare_batch_item_request::Request,
+        router_service_client::RouterServiceClient,
+    },
+};
+use signalbox_kit::Hop;
+use signalbox_types::Failure;
+use std::time::Duration;
+use tonic::Request as Call;
+
+/// How long the router may take for one item; a moderation endpoint may be asked meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An item that may be kept.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) item_id: String,
+    pub(super) item: v1::PrepareBatchItemResponse,
+}
+
+impl Prepared {
+    /// Whose scene it is.
+    pub(super) fn scene(&self) -> &str {
+        use v1::prepare_batch_item_response::Request;
+        match &self.item.request {
+            Some(Request::Generate(request)) => &request.scene,
+            Some(Request::Embed(request)) => &request.scene,
+            None => "",
+        }
+    }
+
+    /// What it costs at most.
+    pub(super) fn worst_case(&self) -> i64 {
+        worst_case(&self.item)
+    }
+}
+
+/// The most that one try of an item costs: at the dearest of those who may serve it, as far as that is known.
+pub(crate) fn worst_case(item: &v1::PrepareBatchItemResponse) -> i64 {
+    let costs = item.candidates.iter().filter_map(|candidate| candidate.worst_case.as_ref());
+    costs.map(|cost| cost.nano_eur).max().unwrap_or_default()
+}
+
+/// Has all items prepared, in their order; the first that cannot be ends it.
+pub(super) async fn prepare(dependencies: &Dependencies, order: &Order) -> Result<Vec<Prepared>, Failure> {
+    let limit = dependencies.options.max_message_bytes;
+    let router = RouterServiceClient::new(dependencies.router.clone())
+        .max_decoding_message_size(limit)
+        .max_encoding_message_size(limit);
+    // A later job of the same name has requests of its own.
+    let job = derived_id(&[&order.head.tenant_id, &order.head.job_id, &new_id()]);
+    let one = |item: &v1::BatchItem| prepare_one(router.clone(), item.clone(), &job, &order.head.key_id);
+    let calls: Vec<_> = order.items.iter().map(one).collect();
+    stream::iter(calls).buffered(dependencies.options.prepare_at_once).try_collect().await
+}
+
+fn prepare_one(
+    mut router: RouterServiceClient<Hop>,
+    item: v1::BatchItem,
+    job: &str,
+    key_id: &str,
+) -> impl Future<Output = Result<Prepared, Failure>> + Send + use<> {
+    let v1::BatchItem { item_id, request } = item;
+    let made_up = derived_id(&[job, &item_id]);
+    let request = request.map(|request| match request {
+        Asked::Generate(mut request) => {
+            fill(&mut request.request_id, made_up);
+            Request::Generate(request)
+        }
+        Asked::Embed(mut request) => {
+            fill(&mut request.request_id, made_up);
+            Request::Embed(request)
+        }
+    });
+    let mut call = Call::new(v1::PrepareBatchItemRequest { request, key_id: key_id.to_owned() });
+    call.set_timeout(PATIENCE);
+    async move {
+        match router.prepare_batch_item(call).await {
+            Ok(answer) => Ok(Prepared { item_id, item: answer.into_inner() }),
+            Err(status) => Err(named(&item_id, from_status(&status))),
+        }
+    }
+}
+
+fn fill(request_id: &mut String, made_up: String) {
+    if request_id.is_empty() {
+        *request_id = made_up;
+    }
+}
+
+/// The failure with the item whose it is.
+fn named(item_id: &str, mut failure: Failure) -> Failure {
+    failure.message = format!("items[{}]: {}", signalbox_types::shown(item_id), failure.message);
+    for violation in &mut failure.violations {
+        violation.field = in_item(item_id, &violation.field);
+    }
+    failure
+}
