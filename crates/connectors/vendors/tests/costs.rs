@@ -6,17 +6,17 @@
 
 mod support;
 
-use serde_json::Value;
 use signalbox_kit::{
     FixedClock,
     catalog::Catalog,
     config::{ConfigHandle, Environment},
 };
+use signalbox_ports::vendor_batch::{ItemOutcome, ItemResult};
 use signalbox_pricing::{Day, SoFar, estimate_event_tokens};
-use signalbox_types::{Lane, ModelRef, StreamEvent, TokenUsage, UsageSource, VendorKind};
+use signalbox_types::{Failure, Lane, ModelRef, StreamEvent, TokenUsage, UsageSource, VendorKind};
 use signalbox_vendors::codec_for;
 use std::{fmt::Write as _, path::PathBuf, sync::Arc};
-use support::{Fixture, Form, VENDORS, fixtures, now, read_stream};
+use support::{Fixture, Form, VENDORS, batch_results, fixtures, now, read_stream};
 
 const BEGIN: &str =
     "<!-- What every recorded payload used and cost: written by tests/costs.rs of signalbox-vendors. -->\n";
@@ -63,7 +63,7 @@ fn used(fixture: &Fixture) -> Vec<Used> {
         Form::Embeddings => {
             one(codec.decode_embed(bytes).ok().map(|answer| answer.usage)).into_iter().collect()
         }
-        Form::Skipped if fixture.name.starts_with("batch_") => batched(fixture),
+        Form::Batch | Form::BatchResults(_) => batched(fixture),
         _ => Vec::new(),
     };
     found.into_iter().filter(|used| used.usage.source != UsageSource::Unknown).collect()
@@ -83,32 +83,13 @@ fn streamed(fixture: &Fixture) -> Option<TokenUsage> {
     Some(so_far.used())
 }
 
-/// The answers in a batch's results, each in the form of an answer that came at once.
+/// The answers in a batch's results.
 fn batched(fixture: &Fixture) -> Vec<Used> {
-    let text = String::from_utf8_lossy(&fixture.bytes);
-    let whole = serde_json::from_str::<Value>(&text).ok();
-    let lines = || text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let mut answers = Vec::new();
-    match whole {
-        Some(value) => find_answers(&value, &mut answers),
-        None => lines().for_each(|line: Value| find_answers(&line, &mut answers)),
-    }
-    let codec = codec_for(fixture.vendor);
-    let decoded = answers.iter().filter_map(|answer| codec.decode(answer.to_string().as_bytes(), None).ok());
-    decoded.map(|answer| Used { usage: answer.usage, lane: Lane::Batch }).collect()
-}
-
-fn find_answers(value: &Value, found: &mut Vec<Value>) {
-    let counts = |value: &Value| value.get("usage").or_else(|| value.get("usageMetadata")).is_some();
-    let answers = ["choices", "content", "candidates", "output"];
-    match value {
-        Value::Object(_) if counts(value) && answers.iter().any(|it| value.get(it).is_some()) => {
-            found.push(value.clone());
-        }
-        Value::Object(fields) => fields.values().for_each(|value| find_answers(value, found)),
-        Value::Array(items) => items.iter().for_each(|value| find_answers(value, found)),
-        _ => {}
-    }
+    let answered = |result: Result<ItemResult, Failure>| match result.ok()?.outcome {
+        ItemOutcome::Answer(answer) => Some(Used { usage: answer.usage, lane: Lane::Batch }),
+        _ => None,
+    };
+    batch_results(fixture).into_iter().filter_map(answered).collect()
 }
 
 /// The model that a payload names.

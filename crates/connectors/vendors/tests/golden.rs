@@ -9,8 +9,8 @@ mod support;
 
 use serde_json::{Value, json};
 use signalbox_types::VendorKind;
-use signalbox_vendors::codec_for;
-use support::{Fixture, Form, Streamed, fixtures, read_error, read_stream, streams};
+use signalbox_vendors::{ElementFrames, codec_for};
+use support::{Fixture, Form, Streamed, batch_results, fixtures, read_error, read_stream, streams};
 
 /// What the codec makes of a payload; none where there is nothing to read.
 fn read(fixture: &Fixture) -> Option<Value> {
@@ -22,9 +22,40 @@ fn read(fixture: &Fixture) -> Option<Value> {
         Form::Error => render::failure(&read_error(fixture)),
         Form::Embeddings => either(codec.decode_embed(bytes).map(|answer| render::embeddings(&answer))),
         Form::TokenCount => either(codec.decode_count_tokens(bytes).map(|count| json!({ "tokens": count }))),
+        Form::Batch => {
+            let codec = codec.batches().unwrap();
+            either(codec.decode(bytes).map(|batch| {
+                let sources = render::sources(&codec.results(&batch.id, bytes).unwrap());
+                let in_place = codec.bulk().map(|key| elements(fixture, key));
+                json!({ "batch": render::batch(&batch), "results": sources, "in_place": in_place })
+            }))
+        }
+        Form::BatchPage => either(codec.batches().unwrap().decode_list(bytes).map(|page| {
+            let batches = page.batches.iter();
+            let batches = batches.map(|(name, batch)| json!({ "name": name, "batch": render::batch(batch) }));
+            json!({ "batches": batches.collect::<Value>(), "next": page.next })
+        })),
+        Form::BatchResults(None) => results(fixture),
+        Form::BatchResults(Some(key)) => elements(fixture, key),
         Form::Request | Form::Skipped => return None,
     };
     Some(value)
+}
+
+fn results(fixture: &Fixture) -> Value {
+    batch_results(fixture)
+        .into_iter()
+        .map(|result| either(result.map(|result| render::result(&result))))
+        .collect()
+}
+
+/// The results within a document, and where the next page of them is.
+fn elements(fixture: &Fixture, key: &'static str) -> Value {
+    let mut frames = ElementFrames::new(key);
+    frames.push(&fixture.bytes).unwrap();
+    let codec = codec_for(fixture.vendor).batches().unwrap();
+    let next = codec.next_page("b-1", &frames.into_rest().unwrap()).unwrap();
+    json!({ "results": results(fixture), "next": next })
 }
 
 fn either(result: Result<Value, signalbox_types::Failure>) -> Value {

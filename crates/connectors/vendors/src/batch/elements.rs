@@ -74,9 +74,9 @@ impl ElementFrames {
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         for &byte in bytes {
             if self.array.is_some() {
-                self.within(byte)
+                self.within(byte);
             } else {
-                self.around(byte)
+                self.around(byte);
             }
             let element = self.array.as_ref().map_or(0, |array| array.element.len());
             if element.max(self.rest.len()) > LIMIT {

@@ -157,7 +157,7 @@ impl BatchCodec for Gemini {
 
     fn decode_result(&self, result: &[u8], _tools: &JsonTools) -> Result<ItemResult, Failure> {
         let line = json::read::<Line<'_>>(NAME, result)?;
-        let key = line.key.or(line.metadata.map(|metadata| metadata.key));
+        let key = line.key.or_else(|| line.metadata.map(|metadata| metadata.key));
         let key = key.ok_or_else(|| json::unreadable(NAME, "a result without a key"))?;
         let outcome = match (line.response, line.error) {
             (Some(response), _) => Codec::decode(self, response.get().as_bytes(), None)

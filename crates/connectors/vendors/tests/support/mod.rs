@@ -5,8 +5,9 @@
 
 use http::HeaderMap;
 use serde_json::Value;
+use signalbox_ports::vendor_batch::ItemResult;
 use signalbox_types::{Failure, StreamEvent, TokenUsage, VendorKind};
-use signalbox_vendors::{ResponseHead, codec_for};
+use signalbox_vendors::{ElementFrames, JsonTools, ResponseHead, codec_for};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -22,6 +23,12 @@ pub(crate) enum Form {
     Error,
     Embeddings,
     TokenCount,
+    /// A batch as the vendor tells of it.
+    Batch,
+    /// A page of the list of batches.
+    BatchPage,
+    /// Results of a batch, one in each line, or in the array of this name.
+    BatchResults(Option<&'static str>),
     /// What we send: compared where the encoders are tested.
     Request,
     /// Read by no codec: see [`SKIPPED`].
@@ -30,27 +37,6 @@ pub(crate) enum Form {
 
 /// Payloads that no codec reads.
 const SKIPPED: &[&str] = &[
-    // Batch objects are not read yet.
-    "batch_canceling.json",
-    "batch_cancelled_by_vendor.json",
-    "batch_completed.json",
-    "batch_ended.json",
-    "batch_error_file.ndjson",
-    "batch_expired.json",
-    "batch_failed_validation.json",
-    "batch_in_progress.json",
-    "batch_input.ndjson",
-    "batch_input_file.ndjson",
-    "batch_list_page.json",
-    "batch_operation_failed.json",
-    "batch_operation_pending.json",
-    "batch_operation_succeeded_file.json",
-    "batch_operation_succeeded_inline.json",
-    "batch_output.ndjson",
-    "batch_output_file.ndjson",
-    "batch_results.ndjson",
-    "batch_results_page.json",
-    "batch_validating.json",
     // Answers to what is never asked: deferred calls, an older endpoint, a stream that is no event stream.
     "deferred_accepted.json",
     "embeddings_legacy_response.json",
@@ -80,7 +66,11 @@ impl Fixture {
         let has = |word: &str| name.starts_with(word) || name.contains(&format!("_{word}"));
         match name {
             _ if SKIPPED.contains(&name) => Form::Skipped,
-            _ if has("request") => Form::Request,
+            _ if has("request") || has("batch_input") => Form::Request,
+            "batch_list_page.json" => Form::BatchPage,
+            "batch_results_page.json" => Form::BatchResults(Some("results")),
+            _ if has("batch_") && name.ends_with(".ndjson") => Form::BatchResults(None),
+            _ if has("batch_") && !has("embed_") => Form::Batch,
             _ if has("error_") && !has("stream_error") => Form::Error,
             _ if has("stream_") => Form::Stream,
             _ if has("embed") => Form::Embeddings,
@@ -134,6 +124,29 @@ pub(crate) fn read_stream<'a>(vendor: VendorKind, chunks: impl IntoIterator<Item
     let fed = chunks.into_iter().try_for_each(|chunk| decoder.feed(chunk, &mut events));
     let failure = fed.and_then(|()| decoder.finish(&mut events)).err();
     Streamed { events, failure, usage: decoder.usage() }
+}
+
+/// Reads the results of a batch that stand in a payload.
+pub(crate) fn batch_results(fixture: &Fixture) -> Vec<Result<ItemResult, Failure>> {
+    let codec = codec_for(fixture.vendor).batches().unwrap();
+    let read = |result: &[u8]| codec.decode_result(result, &JsonTools::new());
+    let key = match fixture.form() {
+        Form::Batch => codec.bulk(),
+        Form::BatchResults(key) => key,
+        form => panic!("{form:?} has no results"),
+    };
+    match (key, fixture.form()) {
+        (Some(key), _) => {
+            let mut frames = ElementFrames::new(key);
+            frames.push(&fixture.bytes).unwrap();
+            std::iter::from_fn(|| frames.next_element()).map(|element| read(&element)).collect()
+        }
+        (None, Form::BatchResults(_)) => {
+            let lines = fixture.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            lines.map(read).collect()
+        }
+        (None, _) => Vec::new(),
+    }
 }
 
 /// Reads a failed response.

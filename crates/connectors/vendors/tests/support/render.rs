@@ -1,11 +1,14 @@
 //! What the codecs read, as JSON for people to compare. Fields that say nothing are left out.
 
 use serde_json::{Map, Value, json};
+use signalbox_ports::vendor_batch::{ItemOutcome, ItemResult, VendorBatch};
 use signalbox_types::{
     EmbeddingAnswer, Failure, ModelAnswer, Part, StreamEvent, TokenUsage, UsageSource, VendorKind,
 };
 
 use super::Streamed;
+use signalbox_vendors::ResultSource;
+use std::time::SystemTime;
 
 pub(crate) fn answer(answer: &ModelAnswer) -> Value {
     said([
@@ -49,6 +52,44 @@ pub(crate) fn embeddings(answer: &EmbeddingAnswer) -> Value {
         ("embeddings", json!(answer.embeddings)),
         ("usage", usage(&answer.usage)),
     ])
+}
+
+pub(crate) fn batch(batch: &VendorBatch) -> Value {
+    let count = |count: u64| json!((count > 0).then_some(count));
+    said([
+        ("id", json!(batch.id)),
+        ("state", json!(format!("{:?}", batch.state))),
+        ("total", count(batch.total)),
+        ("succeeded", count(batch.succeeded)),
+        ("failed", count(batch.failed)),
+        ("created", time(batch.created)),
+        ("expires", time(batch.expires)),
+        ("ended", time(batch.ended)),
+        ("refusal", batch.refusal.as_ref().map(failure).unwrap_or_default()),
+    ])
+}
+
+pub(crate) fn sources(sources: &[ResultSource]) -> Value {
+    let source = |source: &ResultSource| match source {
+        ResultSource::Lines(path) => json!({ "lines": path }),
+        ResultSource::Elements(path, key) => json!({ "elements": path, "key": key }),
+    };
+    sources.iter().map(source).collect()
+}
+
+pub(crate) fn result(result: &ItemResult) -> Value {
+    let outcome = match &result.outcome {
+        ItemOutcome::Answer(answer) => self::answer(answer),
+        ItemOutcome::Vectors(vectors) => embeddings(vectors),
+        ItemOutcome::Failed(failure) => json!({ "failed": self::failure(failure) }),
+        ItemOutcome::Cancelled => json!("cancelled"),
+        ItemOutcome::Expired => json!("expired"),
+    };
+    said([("key", json!(result.key)), ("request_id", json!(result.request_id)), ("outcome", outcome)])
+}
+
+fn time(time: Option<SystemTime>) -> Value {
+    json!(time.map(|time| time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()))
 }
 
 fn part(part: &Part) -> Value {
