@@ -74,7 +74,7 @@
 {{- if eq .role "ingest" -}}
   {{- $alerts := include "signalbox.section" (list .root "alerts") | fromJson -}}
   {{- with ($alerts.webhook | default dict).url }}{{ $urls = append $urls . }}{{ end -}}
-{{- else if eq .role "router" -}}
+{{- else if has .role (list "router" "batch") -}}
   {{- range $name, $policy := include "signalbox.section" (list .root "content_policies") | fromJson -}}
     {{- with ($policy | default dict).moderation }}{{ $urls = append $urls (.url | default "https:") }}{{ end -}}
   {{- end -}}

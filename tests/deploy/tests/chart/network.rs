@@ -151,6 +151,7 @@ fn what_the_operators_configuration_reaches_is_let_out_by_itself() {
     let budget = ports("llm-box-budget");
     assert!([5433, 6379, 4222, 4223].iter().all(|port| budget.contains(port)), "{budget:?}");
     let batch = ports("llm-box-batch");
+    assert!([443, 8080].iter().all(|port| batch.contains(port)) && !batch.contains(&11434), "{batch:?}");
     assert!(batch.contains(&5434) && !batch.contains(&5433), "{batch:?}");
     let migrations = ports("llm-box-migrate");
     assert_eq!(migrations, [5353, 5353, 5433, 443, 5434], "{migrations:?}");
