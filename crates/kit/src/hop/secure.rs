@@ -61,7 +61,7 @@ impl Secure {
         match stream.await {
             Ok(stream) => {
                 note(address, self.role, None);
-                Ok(TokioIo::new(Joining::new(stream, ())))
+                Ok(TokioIo::new(Joining::patient(stream, ())))
             }
             Err(error) => {
                 let Some(problem) = tls::told(&error) else { return Err(error) };
