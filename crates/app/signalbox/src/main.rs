@@ -6,7 +6,6 @@ mod commands;
 mod metrics;
 mod roles;
 mod serve;
-mod unbuilt;
 mod vendors;
 mod wire;
 

@@ -12,6 +12,7 @@ pub(crate) fn register() {
     signalbox_cost_ingest::register_metrics();
     signalbox_budget::register_metrics();
     signalbox_cache::register_metrics();
+    signalbox_batch::register_metrics();
     signalbox_admission::register_metrics();
     signalbox_nats::register_metrics();
     signalbox_redis::register_metrics();

@@ -1,6 +1,7 @@
 //! `signalbox serve`: reads like a table of contents. Configuration, telemetry, wiring, serving, draining.
 
 mod access;
+mod batch;
 mod budget;
 mod cache;
 mod drain;
@@ -15,6 +16,7 @@ mod state;
 mod usage;
 
 pub(crate) use access::Access;
+pub(crate) use batch::store as batch_store;
 pub(crate) use budget::store as budget_store;
 pub(crate) use cache::CacheServer;
 pub(crate) use listen::Addresses;
@@ -107,6 +109,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     if roles.contains(&Role::Budget) {
         access.look_for_keys(store.insert(budget_store::open(&config, &clock).await?)).await;
     }
+    let jobs = match roles.contains(&Role::Batch) {
+        true => Some(batch_store::open(&config).await?),
+        false => None,
+    };
     let server = listen::addresses(&args, &config.loaded().config, &access)?;
     let threads =
         server.runtime_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -126,6 +132,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let mut shared = share(&args, &config, clock, roles, &settings, parts);
     let first = connections.shards().first().cloned().unwrap_or_default();
     shared.cache = cache::prepare(&shared, &first)?;
+    shared.batch = batch::prepare(&shared, &first, jobs, budgets.way.clone())?;
     let carriers = health::start(&shared, &first, nats.as_ref());
 
     let drain = CancellationToken::new();
@@ -134,6 +141,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     peers::expect_adapters(&shared, &readiness);
     let usage = usage::start(&shared, usage, nats.as_ref(), &readiness)?;
     let budgets = budget::start(&shared, budgets, &readiness).await;
+    let batch = batch::start(&shared, &readiness);
     let ready = readiness.missing().is_empty();
     state::tell_health(&health, ready, &shared.roles).await;
     let stop = StopSignals::listen().map_err(|error| format!("cannot wait for a signal: {error}"))?;
@@ -157,7 +165,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     state::announce(&shared, &settings, &addresses);
 
     let serving =
-        Serving { shared, readiness, drain, running, usage, budgets, carriers, background, exporting };
+        Serving { shared, readiness, drain, running, usage, budgets, batch, carriers, background, exporting };
     serving.until_stopped(stop).await
 }
 
@@ -220,6 +228,7 @@ fn share(
         admission: budgets.admission(),
         budgets: budgets.service.clone(),
         cache: None,
+        batch: None,
         vendors: known,
         holds: SharedHolds::default(),
         health: SharedHealth::default(),

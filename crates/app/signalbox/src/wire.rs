@@ -3,7 +3,6 @@
 use crate::{
     roles::Role,
     serve::{Access, CacheServer},
-    unbuilt,
     vendors::ShardVendors,
 };
 use signalbox_api::{DESCRIPTOR_SET, v1};
@@ -37,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) budgets: Option<signalbox_budget::Dependencies>,
     /// What is answered of cached answers, where they are kept from here.
     pub(crate) cache: Option<CacheServer>,
+    /// What is answered of jobs that can wait, where they are kept from here.
+    pub(crate) batch: Option<signalbox_batch::Dependencies>,
     pub(crate) vendors: ConfiguredVendors,
     pub(crate) holds: SharedHolds,
     pub(crate) health: SharedHealth,
@@ -56,7 +57,7 @@ impl Shared {
         self.roles.contains(&role)
     }
 
-    fn usage_log(&self) -> Arc<dyn UsageLog> {
+    pub(crate) fn usage_log(&self) -> Arc<dyn UsageLog> {
         match &self.spool {
             Some(spool) => spool.clone(),
             None => Arc::new(NoLog),
@@ -90,7 +91,9 @@ pub(crate) fn wire<H: Health>(
     if let Some(cache) = &shared.cache {
         routes.add_service(cache.clone());
     }
-    unbuilt::add_to(&mut routes);
+    if let Some(batch) = &shared.batch {
+        routes.add_service(signalbox_batch::server(batch.clone()));
+    }
     if shared.config.loaded().config.access.reflection {
         add_reflection(&mut routes)?;
     }
@@ -120,6 +123,12 @@ pub(crate) fn local_adapter(shared: &Shared, vendors: &ShardVendors) -> Hop {
     hop::local(signalbox_provider_adapter::server(adapter(shared, vendors), limit))
 }
 
+/// The way to the router in this process.
+pub(crate) fn local_router(shared: &Shared, vendors: &ShardVendors) -> Result<Hop, String> {
+    let limit = shared.config.loaded().config.server.max_message_bytes;
+    Ok(hop::local(router(shared, &adapter(shared, vendors), limit)?))
+}
+
 fn router(
     shared: &Shared,
     adapter: &signalbox_provider_adapter::Dependencies,
@@ -128,7 +137,7 @@ fn router(
     let hop = if shared.serves(Role::Adapter) {
         hop::local(signalbox_provider_adapter::server(adapter.clone(), limit))
     } else {
-        adapter_peers(shared)?
+        adapter_peers(shared, Role::Router)?
     };
     let dependencies = signalbox_router::Dependencies {
         config: shared.config.clone(),
@@ -169,15 +178,14 @@ fn cache(shared: &Shared, limit: usize) -> Result<Option<Cache>, String> {
     Ok(Some(Cache::new(hop, options, limit)))
 }
 
-/// The way to adapters in other processes.
-pub(crate) fn adapter_peers(shared: &Shared) -> Result<Hop, String> {
+/// The way to adapters in other processes, for a role of this one.
+pub(crate) fn adapter_peers(shared: &Shared, role: Role) -> Result<Hop, String> {
     let peers = &shared.config.loaded().config.peers.adapter;
     if peers.is_empty() {
-        return Err(
-            "the role router needs an adapter: serve the role adapter here too, or list peers.adapter in the \
+        return Err(format!(
+            "the role {role} needs an adapter: serve the role adapter here too, or list peers.adapter in the \
              configuration"
-                .to_owned()
-        );
+        ));
     }
     shared.access.remote(peers, Role::Adapter)
 }

@@ -1,15 +1,15 @@
 //! `signalbox migrate`: makes the tables of the stores, or brings them to this version.
 
 use super::{CommandError, environment, print};
-use crate::serve::{budget_store, usage_store};
+use crate::serve::{batch_store, budget_store, usage_store};
 use signalbox_kit::{Clock, SystemClock, config::ConfigHandle};
 use signalbox_ports::ledger::Ledger as _;
 use std::{path::PathBuf, sync::Arc};
 
 const HELP: &str = "\
-Both stores: that of usage, and that of tenants, keys, budgets and their ledger. Safe to run again, and while processes
-with the roles ingest and budget run: they do the same at their start. Run it before an upgrade where they may not change
-tables themselves.";
+All stores: that of usage, that of tenants, keys, budgets and their ledger, and that of batch jobs. Safe to run again, and
+while processes with the roles ingest, budget and batch run: they do the same at their start. Run it before an upgrade where
+they may not change tables themselves.";
 
 /// Which configuration names the stores.
 #[derive(Debug, clap::Args)]
@@ -30,5 +30,8 @@ pub(crate) async fn run(args: MigrateArgs) -> Result<(), CommandError> {
     print("the usage store has the tables of this version")?;
     let ledger = budget_store::open(&config, &clock).await.map_err(CommandError::new)?;
     ledger.migrate().await.map_err(|failure| CommandError::new(failure.to_string()))?;
-    print("the store of budgets has the tables of this version")
+    print("the store of budgets has the tables of this version")?;
+    let batches = batch_store::open(&config).await.map_err(CommandError::new)?;
+    batches.migrate().await.map_err(|failure| CommandError::new(failure.to_string()))?;
+    print("the store of batch jobs has the tables of this version")
 }

@@ -35,6 +35,8 @@ pub(crate) struct Budgets {
     pub(crate) service: Option<Dependencies>,
     /// This process as one that admits, where there is a service to ask.
     pub(crate) replica: Option<Replica>,
+    /// The way to the service, here or elsewhere, where there is one to ask.
+    pub(crate) way: Option<Hop>,
     /// What requests cost, on its way to the ledger.
     settling: Option<Settling>,
 }
@@ -95,11 +97,11 @@ pub(crate) fn prepare(
         Some(outbox) => {
             let runs = Runs::begin(&spool::dir(config, roles), &replica_id)
                 .map_err(|error| format!("the usage spool: {error}"))?;
-            Some(Settling { runs, outbox, ledger })
+            Some(Settling { runs, outbox, ledger: ledger.clone() })
         }
         None => None,
     };
-    Ok(Budgets { service, replica: Some(replica), settling })
+    Ok(Budgets { service, replica: Some(replica), way: Some(ledger), settling })
 }
 
 /// Says once what is not there, so that nobody relies on it.

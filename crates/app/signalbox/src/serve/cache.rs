@@ -157,7 +157,7 @@ impl Models<'_> {
         let peers = &self.shared.config.loaded().config.peers.adapter;
         match peers.is_empty() {
             true => Err(format!("{field} names a model, which only an adapter can call: list peers.adapter")),
-            false => adapter_peers(self.shared),
+            false => adapter_peers(self.shared, Role::Cache),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From the signal to stop to the end: nothing new is taken, what is under way is finished, and what it cost is told.
 
-use super::{budget, shard, spool, usage};
+use super::{batch, budget, shard, spool, usage};
 use crate::wire::Shared;
 use signalbox_kit::{readiness::Readiness, serve::StopSignals, telemetry::trace::Exporting};
 use tokio::task::JoinSet;
@@ -15,6 +15,7 @@ pub(super) struct Serving {
     pub(super) running: shard::Running,
     pub(super) usage: usage::Running,
     pub(super) budgets: budget::Running,
+    pub(super) batch: batch::Running,
     /// Of health reports.
     pub(super) carriers: JoinSet<()>,
     /// Whoever watches the process sees it drain, so these end last.
@@ -32,6 +33,8 @@ impl Serving {
             finished = self.running.join() => finished,
             _ = stop.next() => Err("stopped by a second signal; calls under way were cut".to_owned()),
         };
+        // What has ended there is accounted for before the accounts are brought away.
+        self.batch.finish().await;
         let end_budgets = async {
             // What is still under way holds a part of them: the next start settles it.
             if finished.is_ok() {
@@ -61,6 +64,7 @@ impl Serving {
         if let Some(budgets) = &self.shared.budgets {
             budgets.feed.close();
         }
+        self.batch.drain();
         self.carriers.abort_all();
     }
 }

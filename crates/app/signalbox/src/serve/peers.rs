@@ -32,7 +32,7 @@ pub(crate) async fn follow_adapters(shared: Shared, readiness: Readiness) {
     if !needs_adapters(&shared) {
         return;
     }
-    let hop = match adapter_peers(&shared) {
+    let hop = match adapter_peers(&shared, Role::Router) {
         Ok(hop) => hop,
         Err(problem) => return readiness.set("adapter", Err(problem)),
     };

@@ -19,9 +19,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// An alarm is over once so much less waits, so that it does not flicker.
 const CALM: f64 = 0.8;
 
-/// Opens the spool of a process that has something to account for: requests, or heartbeats.
+/// Opens the spool of a process that has something to account for: requests, items of jobs, or heartbeats.
 pub(crate) fn open(config: &ConfigHandle, roles: &[Role]) -> Result<Option<Arc<Spool>>, String> {
-    if !roles.iter().any(|role| matches!(role, Role::Router | Role::Adapter)) {
+    if !account(roles) {
         return Ok(None);
     }
     let settings = config.loaded().config.usage.spool.clone();
@@ -35,11 +35,15 @@ pub(crate) fn open(config: &ConfigHandle, roles: &[Role]) -> Result<Option<Arc<S
     Ok(Some(Arc::new(spool)))
 }
 
+/// Whether roles account for anything.
+fn account(roles: &[Role]) -> bool {
+    roles.iter().any(|role| matches!(role, Role::Router | Role::Adapter | Role::Batch))
+}
+
 /// Whether budgets pay for what is accounted for here.
 fn settles(config: &ConfigHandle, roles: &[Role]) -> bool {
     // Heartbeats of adapters cost, too.
-    let spends = roles.iter().any(|role| matches!(role, Role::Router | Role::Adapter));
-    spends && budget::are_kept(&config.loaded().config, roles)
+    account(roles) && budget::are_kept(&config.loaded().config, roles)
 }
 
 /// Where the spool is.
@@ -48,9 +52,13 @@ pub(crate) fn dir(config: &ConfigHandle, roles: &[Role]) -> PathBuf {
     configured.unwrap_or_else(|| default_dir(config, roles))
 }
 
-/// A router and an adapter that are started in one place without a word do not meet in one directory.
+/// Roles that are started in one place without a word do not meet in one directory.
 fn default_dir(config: &ConfigHandle, roles: &[Role]) -> PathBuf {
-    let name = if roles.contains(&Role::Router) { "spool" } else { "spool-adapter" };
+    let name = match roles {
+        _ if roles.contains(&Role::Router) => "spool",
+        _ if roles.contains(&Role::Adapter) => "spool-adapter",
+        _ => "spool-batch",
+    };
     data_dir(config.environment()).join(name)
 }
 

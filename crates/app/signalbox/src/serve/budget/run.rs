@@ -59,7 +59,7 @@ where
 /// first caller finds it there.
 pub(crate) async fn start(shared: &Shared, budgets: Budgets, readiness: &Readiness) -> Running {
     let (mut tasks, mut looking) = (Vec::new(), JoinSet::new());
-    let Budgets { service, replica, settling } = budgets;
+    let Budgets { service, replica, settling, way: _ } = budgets;
     let feed = service.as_ref().map(|service| service.feed.clone());
     let keeper = service.map(|service| {
         // A router goes on with what it holds.
