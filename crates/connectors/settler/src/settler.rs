@@ -6,8 +6,8 @@ use crate::{
 };
 use prost::Message;
 use signalbox_api::v1::{
-    EndReplicaRequest, SettleRequest, Settlement, UsageEvent, budget_service_client::BudgetServiceClient,
-    settle_response::Refusal,
+    EndReplicaRequest, Lane, SettleRequest, Settlement, UsageCharge, UsageEvent,
+    budget_service_client::BudgetServiceClient, settle_response::Refusal,
 };
 use signalbox_kit::{Clock, Hop};
 use signalbox_ports::{Charged, Entry, Outbox};
@@ -222,6 +222,7 @@ fn settlement(event: UsageEvent) -> Option<Settlement> {
         return None;
     }
     let Charged { nano_eur, estimated } = Charged::of(&event);
+    let more_follow = is_part_of_a_job(&event);
     Some(Settlement {
         settlement_id: event.event_id,
         charges: event.charges,
@@ -229,8 +230,14 @@ fn settlement(event: UsageEvent) -> Option<Settlement> {
         tenant_id: event.tenant_id,
         amount_nano_eur: nano_eur,
         estimated,
-        more_follow: false,
+        more_follow,
     })
+}
+
+/// Whether others share its reservation, and may still spend of it: the batch lane closes it once its job has ended.
+fn is_part_of_a_job(event: &UsageEvent) -> bool {
+    let is_reserved = |charge: &UsageCharge| !charge.reservation_id.is_empty();
+    event.lane() == Lane::Batch && event.charges.iter().any(is_reserved)
 }
 
 /// Loud, and once: it is not sent again.

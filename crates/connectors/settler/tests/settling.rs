@@ -5,8 +5,8 @@
 use signalbox_api::{
     status::to_status,
     v1::{
-        Cost, EndReplicaRequest, EndReplicaResponse, SettleRequest, SettleResponse, Settlement, UsageCharge,
-        UsageEvent, budget_service_client::BudgetServiceClient, settle_response::Refusal,
+        Cost, EndReplicaRequest, EndReplicaResponse, Lane, SettleRequest, SettleResponse, Settlement,
+        UsageCharge, UsageEvent, budget_service_client::BudgetServiceClient, settle_response::Refusal,
     },
 };
 use signalbox_kit::{FixedClock, Hop, hop};
@@ -273,4 +273,22 @@ async fn what_the_ledger_refuses_or_cannot_read_holds_nothing_up() {
     assert_eq!(ledger.told(), ["1", "2"]);
     run.end().await;
     assert_eq!(ledger.told(), ["1", "2", "end a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_of_a_batch_job_leaves_what_its_job_has_reserved_for_the_others() {
+    let (dir, ledger) = (tempfile::tempdir().unwrap(), Ledger::default());
+    let run = Run::begin(dir.path(), "a", &ledger);
+    let reserved = |id: &str, lane: Lane| {
+        let charge = UsageCharge { reservation_id: "job".to_owned(), ..account(id).charges.remove(0) };
+        let charges = vec![UsageCharge { lease_id: String::new(), ..charge }];
+        UsageEvent { lane: lane.into(), charges, ..account(id) }
+    };
+    run.spool.append(&reserved("item", Lane::Batch)).unwrap();
+    run.spool.append(&reserved("alone", Lane::Interactive)).unwrap();
+    run.spool.append(&UsageEvent { lane: Lane::Batch.into(), ..account("of a lease") }).unwrap();
+    sleep(A_WHILE).await;
+    let books = ledger.0.lock().unwrap();
+    let more: Vec<_> = books.booked.iter().map(|it| (&*it.settlement_id, it.more_follow)).collect();
+    assert_eq!(more, [("item", true), ("alone", false), ("of a lease", false)]);
 }

@@ -44,7 +44,7 @@ impl Book {
         let key = (tenant_id.to_owned(), request_id.to_owned());
         let sides = self.open.entry(key.clone()).or_default();
         change(sides);
-        if sides.usage == sides.ledger {
+        if sides.agree() {
             self.open.remove(&key);
         }
     }
@@ -64,7 +64,7 @@ impl Book {
         let mut sides = Sides::default();
         spent.iter().for_each(|request| sides.add_usage(request));
         settled.for_each(|row| sides.add_ledger(row));
-        if sides.usage == sides.ledger {
+        if sides.agree() {
             self.open.remove(request);
         } else {
             self.open.insert(request.clone(), sides);
@@ -98,6 +98,13 @@ impl Book {
 }
 
 impl Sides {
+    /// Whether they say the same. Nothing booked for what nobody accounts for is no difference: so the reservation of a
+    /// batch job is closed.
+    fn agree(&self) -> bool {
+        let is_closing = self.usage.is_empty() && self.ledger.values().all(|amount| *amount == 0);
+        is_closing || self.usage == self.ledger
+    }
+
     fn add_usage(&mut self, request: &SpentRequest) {
         self.spent = self.spent.saturating_add(request.amount);
         for budget_id in &request.budget_ids {
@@ -173,6 +180,18 @@ mod tests {
         assert_eq!((book.sums(), book.requests()), ((9, 6), 3));
         let after = ["acme", "r2", "daily"].map(str::to_owned);
         assert_eq!(book.differences(Some(&after)).len(), 1);
+    }
+
+    #[test]
+    fn what_closes_a_reservation_costs_nothing_and_is_no_difference() {
+        let mut book = Book::default();
+        book.settled(&settled("job", "daily", 0));
+        book.settled(&settled("free", "daily", 0));
+        book.spent(&spent("free", &["daily"], 0));
+        let free = ("acme".to_owned(), "free".to_owned());
+        assert_eq!(book.open(), std::slice::from_ref(&free), "it is looked at again, by request");
+        book.replace(&free, &[spent("free", &["daily"], 0)], [settled("free", "daily", 0)].iter());
+        assert_eq!((book.open().len(), book.sums()), (0, (0, 0)));
     }
 
     #[test]
