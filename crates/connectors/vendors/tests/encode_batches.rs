@@ -1,14 +1,29 @@
 //! What is handed to the vendors' batch endpoints is what their documentation shows, and holds what a call made alone
 //! would.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a panic is the failure message of a test"
+)]
+
 mod support;
 
 use serde_json::{Value, json};
-use signalbox_types::{
-    Capabilities, Message, ModelFacts, OpenAiEndpoint, Part, Prompt, Role, Tool, VendorKind,
+use signalbox_kit::{
+    FixedClock,
+    config::{ConfigHandle, Environment},
 };
-use signalbox_vendors::{BatchCodec, EncodeContext, EncodedCall, NewBatch, codec_for};
-use support::{Fixture, fixtures};
+use signalbox_ports::vendor_batch::ItemOutcome;
+use signalbox_pricing::Day;
+use signalbox_types::{
+    Capabilities, Capability, Lane, Message, ModelFacts, OpenAiEndpoint, Part, Prompt, Role, TokenUsage,
+    Tool, UsageSource, VendorKind,
+};
+use signalbox_vendors::{BatchCodec, EncodeContext, EncodedCall, JsonTools, NewBatch, codec_for};
+use std::{collections::BTreeSet, sync::Arc};
+use support::{Fixture, fixtures, now};
 
 fn fixture(vendor: VendorKind, name: &str) -> Fixture {
     fixtures(vendor).into_iter().find(|fixture| fixture.name == name).unwrap()
@@ -131,4 +146,39 @@ fn vectors_are_handed_over_only_where_they_are_taken() {
     let kinds = VendorKind::ALL.into_iter().filter(|kind| taken(*kind)).collect::<Vec<_>>();
     assert_eq!(kinds, [VendorKind::Openai, VendorKind::OpenaiCompatible]);
     assert!(codec_for(VendorKind::Ollama).batches().is_none());
+}
+
+#[test]
+fn models_that_the_catalogue_says_take_batches_can_be_handed_them_and_are_cheaper() {
+    let clock = Arc::new(FixedClock(now()));
+    let config = ConfigHandle::start(None, Environment::default(), clock).unwrap();
+    let catalog = config.catalog();
+    let usage =
+        TokenUsage { input: 1_000_000, output: 1_000, source: UsageSource::Vendor, ..Default::default() };
+    let mut vendors = BTreeSet::new();
+    for model in catalog.models().iter().filter(|model| model.facts.capabilities.has(Capability::Batch)) {
+        let name = &model.reference;
+        let batches = codec_for(catalog.vendor(&name.vendor).unwrap().kind).batches().expect("an endpoint");
+        assert!(batches.embeds() || !model.facts.capabilities.has(Capability::Embeddings), "{name}");
+        let cost = |lane| catalog.prices().cost(name, &usage, lane, Day::of(now())).unwrap().nano_eur();
+        let share = cost(Lane::Batch) * 100 / cost(Lane::Interactive);
+        assert_eq!(share, if &*name.vendor == "xai" { 80 } else { 50 }, "{name}");
+        vendors.insert(name.vendor.to_string());
+    }
+    assert_eq!(vendors.into_iter().collect::<Vec<_>>(), ["anthropic", "gemini", "openai", "xai"]);
+}
+
+#[test]
+fn an_answer_that_came_as_a_tools_arguments_is_read_as_text_where_its_item_is_named() {
+    let line = br#"{"custom_id":"1-0","result":{"type":"succeeded","message":{"id":"m","type":"message",
+        "role":"assistant","model":"claude","content":[{"type":"tool_use","id":"t","name":"city","input":{"a":1}}],
+        "stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":1}}}}"#;
+    let part = |tools: &JsonTools| {
+        let result = batches(VendorKind::Anthropic).decode_result(line, tools).unwrap();
+        let ItemOutcome::Answer(answer) = result.outcome else { panic!("{result:?}") };
+        answer.parts.into_iter().next().unwrap()
+    };
+    assert!(matches!(part(&JsonTools::new()), Part::ToolCall(_)));
+    let tools = JsonTools::from([("1-0".to_owned(), "city".to_owned())]);
+    assert_eq!(part(&tools), Part::text(r#"{"a":1}"#));
 }
