@@ -1,1 +1,12 @@
+//! The lane over a real store, with a router, an adapter and a ledger that do as they are told.
 
+mod access;
+mod accounts;
+mod bank;
+mod hand_over;
+mod results;
+mod router;
+mod submit;
+mod usual;
+mod vendor;
+mod world;

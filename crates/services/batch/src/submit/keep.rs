@@ -24,8 +24,6 @@ use tokio::time::sleep;
 const TRIES: u32 = 3;
 /// The pause before it is asked again.
 const PAUSE: Duration = Duration::from_millis(200);
-/// The pause before it is asked whether it has a job that it may have kept.
-const DOUBT: Duration = Duration::from_secs(5);
 
 /// Reserves what a job can cost and keeps it.
 pub(super) async fn keep(
@@ -98,7 +96,7 @@ async fn clear_up(dependencies: Dependencies, job: NewJob, details: Details) {
         match dependencies.store.job(&job.tenant_id, &job.job_id).await {
             Ok(Some((kept, _))) if is_same(&kept, &details) => return,
             Ok(_) => return release(&dependencies, &job, details),
-            Err(_) => sleep(DOUBT).await,
+            Err(_) => sleep(dependencies.options.idle).await,
         }
     }
 }

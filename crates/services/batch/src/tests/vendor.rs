@@ -1,0 +1,229 @@
+//! An adapter over vendors that do as they are told.
+
+use super::world::text;
+use futures_util::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
+use signalbox_api::{
+    status::{to_status, unimplemented},
+    v1::{
+        self, BatchItemError, CallFacts, Cost, FinishReason, InvokeModelResponse, TokenUsage, VendorBatch,
+        VendorBatchItem, provider_service_server::ProviderService,
+        stream_vendor_batch_results_response::Outcome, vendor_batch::State, vendor_batch_item,
+    },
+};
+use signalbox_types::{ErrorReason, Failure};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+use tokio::sync::Notify;
+use tonic::{Request, Response, Status, Streaming};
+
+/// What an answer costs: half of that in a batch.
+pub(super) const COST: i64 = 40;
+
+/// The adapter. Clones share it. What an item is answered follows from what its first message says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Vendor(Arc<Mutex<Desk>>, Arc<Notify>);
+
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    /// Batches by key.
+    pub(super) batches: BTreeMap<String, Batch>,
+    /// Failures of the next calls to hand over, the last first.
+    pub(super) failures: Vec<Failure>,
+    /// Batches are taken, and nobody hears of it.
+    pub(super) deaf: bool,
+    /// How batches of a vendor stand; ended where it says nothing.
+    pub(super) states: BTreeMap<String, State>,
+    /// Usual calls, by what they said.
+    pub(super) calls: Vec<String>,
+    /// Usual calls wait until they are let go.
+    pub(super) holds: bool,
+    pub(super) cancelled: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) vendor: String,
+    pub(super) items: Vec<VendorBatchItem>,
+}
+
+impl Vendor {
+    pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.0.lock().unwrap()
+    }
+
+    /// Usual calls are answered from now on.
+    pub(super) fn let_go(&self) {
+        self.desk().holds = false;
+        self.1.notify_waiters();
+    }
+
+    fn submit(&self, messages: Vec<v1::SubmitVendorBatchRequest>) -> Result<VendorBatch, Status> {
+        let mut desk = self.desk();
+        if let Some(failure) = desk.failures.pop() {
+            return Err(to_status(&failure));
+        }
+        let (vendor, key) = (messages[0].target.clone().unwrap().vendor, messages[0].batch_key.clone());
+        let known = desk.batches.contains_key(&key);
+        assert!(!known || messages[0].maybe_since_time.is_some(), "handed over twice");
+        let items = messages.into_iter().flat_map(|message| message.items).collect();
+        desk.batches.entry(key.clone()).or_insert(Batch { vendor: vendor.clone(), items });
+        if desk.deaf {
+            let failure = Failure::new(ErrorReason::VendorTimeout, "no word");
+            return Err(to_status(&failure));
+        }
+        Ok(desk.batch(&key))
+    }
+}
+
+impl Desk {
+    fn batch(&self, key: &str) -> VendorBatch {
+        let state = self.batches.get(key).and_then(|batch| self.states.get(&batch.vendor));
+        VendorBatch {
+            vendor_batch_id: key.into(),
+            state: state.copied().unwrap_or(State::Ended).into(),
+            error_reason: "VENDOR_QUOTA_EXHAUSTED".into(),
+            ..Default::default()
+        }
+    }
+
+    fn results(&self, key: &str) -> Vec<v1::StreamVendorBatchResultsResponse> {
+        let batch = &self.batches[key];
+        let result = |item: &VendorBatchItem| {
+            let Some(vendor_batch_item::Request::Generate(asked)) = &item.request else { panic!("{item:?}") };
+            let outcome = outcome(&batch.vendor, &said(asked))?;
+            Some(v1::StreamVendorBatchResultsResponse {
+                item_key: item.item_key.clone(),
+                outcome: Some(outcome),
+            })
+        };
+        batch.items.iter().filter_map(result).collect()
+    }
+}
+
+fn said(asked: &v1::GenerateRequest) -> String {
+    let content = asked.messages[0].content.clone();
+    text(&v1::GenerateResponse { content, ..Default::default() })
+}
+
+/// `broken-V` fails at vendor V, `expired-V` is not answered in time there, `missing-V` has no result there, `prose-V` is
+/// not what was asked for, `bad` is refused by everybody; anything else is answered.
+fn outcome(vendor: &str, said: &str) -> Option<Outcome> {
+    use v1::batch_item_error::Kind;
+    let error = |kind: Kind, reason: ErrorReason| {
+        let (reason, message) = (reason.name().to_owned(), "so it is".to_owned());
+        Some(Outcome::Error(BatchItemError { kind: kind.into(), reason, message, failure: None }))
+    };
+    match said.split_once('-') {
+        Some(("broken", at)) if at == vendor => error(Kind::Failed, ErrorReason::VendorError),
+        Some(("expired", at)) if at == vendor => error(Kind::Expired, ErrorReason::DeadlineExceeded),
+        Some(("missing", at)) if at == vendor => None,
+        Some(("prose", at)) if at == vendor => Some(Outcome::Generate(answer("no JSON here", COST / 2))),
+        _ if said == "bad" => error(Kind::Failed, ErrorReason::InvalidRequest),
+        _ => Some(Outcome::Generate(answer("{}", COST / 2))),
+    }
+}
+
+fn answer(text: &str, nano_eur: i64) -> InvokeModelResponse {
+    let part = v1::Part { part: Some(v1::part::Part::Text(text.into())), ..Default::default() };
+    let usage = TokenUsage { input_tokens: 7, output_tokens: 3, ..signalbox_ports::usage_facts::nothing() };
+    InvokeModelResponse {
+        content: vec![part],
+        finish_reason: FinishReason::Stop.into(),
+        facts: Some(CallFacts {
+            usage: Some(usage),
+            cost: Some(Cost { nano_eur, ..Default::default() }),
+            served_model: "m-2026".into(),
+            ..Default::default()
+        }),
+        ..Default::default()
+    }
+}
+
+type Answer<T> = Result<Response<T>, Status>;
+type Stream<T> = BoxStream<'static, Result<T, Status>>;
+
+#[tonic::async_trait]
+impl ProviderService for Vendor {
+    type StreamInvokeModelStream = Stream<v1::StreamInvokeModelResponse>;
+    type WatchHealthStream = Stream<v1::WatchHealthResponse>;
+    type StreamVendorBatchResultsStream = Stream<v1::StreamVendorBatchResultsResponse>;
+
+    async fn submit_vendor_batch(
+        &self,
+        asked: Request<Streaming<v1::SubmitVendorBatchRequest>>,
+    ) -> Answer<v1::SubmitVendorBatchResponse> {
+        let messages: Vec<_> = asked.into_inner().map(Result::unwrap).collect().await;
+        let batch = Some(self.submit(messages)?);
+        Ok(Response::new(v1::SubmitVendorBatchResponse { batch, notes: Vec::new() }))
+    }
+
+    async fn get_vendor_batch(
+        &self,
+        asked: Request<v1::GetVendorBatchRequest>,
+    ) -> Answer<v1::GetVendorBatchResponse> {
+        let batch = Some(self.desk().batch(&asked.get_ref().vendor_batch_id));
+        Ok(Response::new(v1::GetVendorBatchResponse { batch }))
+    }
+
+    async fn cancel_vendor_batch(
+        &self,
+        asked: Request<v1::CancelVendorBatchRequest>,
+    ) -> Answer<v1::CancelVendorBatchResponse> {
+        let mut desk = self.desk();
+        desk.cancelled += 1;
+        let batch = Some(desk.batch(&asked.get_ref().vendor_batch_id));
+        Ok(Response::new(v1::CancelVendorBatchResponse { batch }))
+    }
+
+    async fn stream_vendor_batch_results(
+        &self,
+        asked: Request<v1::StreamVendorBatchResultsRequest>,
+    ) -> Answer<Self::StreamVendorBatchResultsStream> {
+        let results = self.desk().results(&asked.get_ref().vendor_batch_id);
+        Ok(Response::new(stream::iter(results).map(Ok).boxed()))
+    }
+
+    async fn invoke_model(&self, asked: Request<v1::InvokeModelRequest>) -> Answer<InvokeModelResponse> {
+        let said = said(&asked.into_inner().request.unwrap());
+        self.desk().calls.push(said.clone());
+        loop {
+            let waiting = self.1.notified();
+            if !self.desk().holds {
+                break;
+            }
+            let _let_go = tokio::time::timeout(Duration::from_millis(5), waiting).await;
+        }
+        match outcome("c", &said) {
+            Some(Outcome::Generate(_)) => Ok(Response::new(answer("{}", COST))),
+            _ => Err(to_status(&Failure::new(ErrorReason::InvalidRequest, "so it is"))),
+        }
+    }
+
+    async fn stream_invoke_model(
+        &self,
+        _: Request<v1::StreamInvokeModelRequest>,
+    ) -> Answer<Self::StreamInvokeModelStream> {
+        Err(unimplemented("StreamInvokeModel"))
+    }
+
+    async fn invoke_embedding(
+        &self,
+        _: Request<v1::InvokeEmbeddingRequest>,
+    ) -> Answer<v1::InvokeEmbeddingResponse> {
+        Err(unimplemented("InvokeEmbedding"))
+    }
+
+    async fn count_tokens(&self, _: Request<v1::CountTokensRequest>) -> Answer<v1::CountTokensResponse> {
+        Err(unimplemented("CountTokens"))
+    }
+
+    async fn watch_health(&self, _: Request<v1::WatchHealthRequest>) -> Answer<Self::WatchHealthStream> {
+        Err(unimplemented("WatchHealth"))
+    }
+}
