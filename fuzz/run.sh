@@ -14,7 +14,7 @@ fi
 cargo build
 
 binaries=target/$(rustc -vV | sed -n 's/^host: //p')/debug
-for target in stream_framing stream_decoders; do
+for target in stream_framing stream_decoders batch_results; do
     echo "fuzzing $target for $seconds seconds"
     log=target/$target.log
     rm -rf "target/corpus/$target"

@@ -143,7 +143,8 @@ pub trait VendorBatches: Send + Sync {
     /// Asks to stop a batch. One that has ended stays as it is.
     async fn cancel(&self, id: &str, timeout: Option<Duration>) -> Result<VendorBatch, Failure>;
 
-    /// What came of the items of a batch that has ended, in any order. `json_tools` are the [`EncodedItem::json_tool`]s
+    /// What came of the items of a batch that has ended, in any order. Items of which the vendor says nothing that can be
+    /// read do not come. `json_tools` are the [`EncodedItem::json_tool`]s
     /// by key.
     async fn results(&self, id: &str, json_tools: HashMap<String, String>) -> Result<ItemResults, Failure>;
 }

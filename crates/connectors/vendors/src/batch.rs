@@ -127,7 +127,7 @@ pub trait BatchCodec: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
-    /// Reads a result. `Err` where it cannot be told whose it is.
+    /// Reads a result. `Err` where it cannot be told whose it is: that one is passed over.
     fn decode_result(&self, result: &[u8], tools: &JsonTools) -> Result<ItemResult, Failure>;
 }
 

@@ -1,12 +1,7 @@
 //! What is handed to the vendors' batch endpoints is what their documentation shows, and holds what a call made alone
 //! would.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a panic is the failure message of a test"
-)]
+#![expect(clippy::unwrap_used, reason = "a panic is the failure message of a test")]
 
 mod support;
 

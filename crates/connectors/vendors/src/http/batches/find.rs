@@ -118,13 +118,14 @@ impl HttpVendor {
         let sources = codec.results(&batch.id, &body).map_err(|failure| origin.sign(failure))?;
         let keys: HashSet<&str> = parcel.items.iter().map(|item| item.key.as_str()).collect();
         let results = Results::new(self.clone(), codec, &batch.id, sources, HashMap::new());
-        let mut results = results.into_stream();
+        let (mut results, mut seen) = (results.into_stream(), 0);
         while let Some(result) = results.try_next().await? {
             if !keys.contains(result.key.as_str()) {
                 return Ok(Some(false));
             }
+            seen += 1;
         }
-        Ok(Some(true))
+        Ok(Some(seen == keys.len()))
     }
 
     /// It is not there, unless this one is it.

@@ -95,14 +95,22 @@ impl Results {
             match open.next().await? {
                 Some(frame) => {
                     let result = self.codec.decode_result(&frame, &self.tools);
-                    let result = result.map_err(|failure| open.exchange.origin.sign(failure))?;
-                    let result = signed(result, &open.exchange.origin);
+                    let result = result.map(|result| signed(result, &open.exchange.origin));
                     self.open = Some(open);
-                    return Ok(Some(result));
+                    match result {
+                        Ok(result) => return Ok(Some(result)),
+                        Err(failure) => self.warn(&failure),
+                    }
                 }
                 None => self.turn(open)?,
             }
         }
+    }
+
+    /// A result of which nobody can tell whose it is must not keep the others from being read.
+    fn warn(&self, failure: &Failure) {
+        let (vendor, batch) = (&*self.vendor.name, &self.id);
+        tracing::warn!(vendor, batch, message = failure.message, "a result of a batch cannot be read");
     }
 
     async fn open(&mut self, source: ResultSource) -> Result<Open, Failure> {
