@@ -14,6 +14,7 @@
     reason = "these are tests: a panic is the failure's message"
 )]
 
+pub mod batch_store;
 pub mod cache_store;
 mod calendar;
 mod clock;

@@ -1,1 +1,4 @@
-
+mod contract;
+mod given_up;
+mod killed;
+mod support;
