@@ -3,7 +3,8 @@
 #
 #   bench/run.sh [option of sidebyside.py]...
 #
-# BENCH_DISTRIBUTED= (empty) leaves out the system of many processes.
+# BENCH_DISTRIBUTED= (empty) leaves out the system of many processes. In it NATS, ingesters and ClickHouse's engine run at
+# niceness BENCH_NICE (10), since in production they are on other machines; 0 has them take time as all else does.
 # Environment: BENCH_SECONDS per span (3), BENCH_WARMUP before each (1), BENCH_REPS (3), BENCH_SCENARIOS
 # (c1,c32,open500), BENCH_PEERS (envoy,portkey), BENCH_UPDATE=1 to rewrite the table of docs/performance.md,
 # SIGNALBOX=path of a binary to measure in place of this tree's.
@@ -16,6 +17,7 @@ tools="$root/.tools"
 results="$bench/results"
 peers=,${BENCH_PEERS-envoy,portkey},
 distributed=${BENCH_DISTRIBUTED-1}
+nice=${BENCH_NICE:-10}
 
 pids=()
 work=$(mktemp -d)
@@ -122,9 +124,10 @@ json() { # KEY
 
 # Every role twice, with TLS between them, and all engines: callers have a key, and a budget pays.
 start_distributed() {
-    local system="$work/system" key modes service file pids_of_roles=()
+    local system="$work/system" key modes service file name="signalbox, distributed" pids_of_roles=()
+    [[ $nice == 0 ]] || name+=", its accounts at nice $nice"
     sed "s|@UPSTREAM@|http://127.0.0.1:$upstream|" "$bench/distributed.json" >"$work/distributed.json"
-    (cd "$root" && target/release/local --folder "$system" up --base-port 0 --overlay "$work/distributed.json") \
+    (cd "$root" && target/release/local --folder "$system" up --base-port 0 --nice "$nice" --overlay "$work/distributed.json") \
         >"$work/system.log" 2>&1 || { tail -n 20 "$work/system.log" >&2; die "the distributed system did not start"; }
     key=$(
         source "$system/env"
@@ -136,11 +139,11 @@ start_distributed() {
     ) || die "no API key was made"
     service=$(source "$system/env" && printf '%s' "$SIGNALBOX_SERVER/signalbox.v1.RouterService")
     service="\"urls\": {\"grpc-unary\": \"$service/Generate\", \"grpc-stream\": \"$service/StreamGenerate\"}"
-    for file in "$system"/run/{router,adapter,cache,budget,ingest}-*.pid; do
+    for file in "$system"/run/{batch,router,adapter,cache,budget,ingest}-*.pid; do
         pids_of_roles+=("\"$(basename "$file" .pid)\": $(<"$file")")
     done
     modes=$(grpc_modes "")
-    targets+=("$(target "signalbox, distributed" null "\"pids\": {$(IFS=,; printf '%s' "${pids_of_roles[*]}")}" "$service" "$modes" \
+    targets+=("$(target "$name" null "\"pids\": {$(IFS=,; printf '%s' "${pids_of_roles[*]}")}" "$service" "$modes" \
         "\"headers\": {\"authorization\": \"Bearer $key\"}")")
 }
 

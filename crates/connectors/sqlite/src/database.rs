@@ -126,7 +126,9 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .row_buffer_size(512)
         // Pages that many batches change are brought home once for all of them.
         .pragma("wal_autocheckpoint", "16384")
-        .pragma("cache_size", "-65536")
+        // 8 MiB for each connection. Pages change where the last ones did: with eight times that 1.5 million events
+        // were stored no faster. What is only read is mapped.
+        .pragma("cache_size", "-8192")
         .pragma("mmap_size", "1073741824")
         .pragma("temp_store", "memory")
 }
