@@ -20,7 +20,7 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
 fi
 
 ready=$(mktemp)
-"$binary" --listen 127.0.0.1:0 >"$ready" &
+"$binary" --listen 127.0.0.1:0 --batch-ms 0 >"$ready" &
 simulator=$!
 trap 'kill "$simulator" 2>/dev/null || true; rm -f "$ready"' EXIT
 until [[ -s $ready ]]; do
@@ -30,4 +30,4 @@ done
 VENDORSIM_ADDRESS=$(sed -E 's/.*"address":"([^"]+)".*/\1/' "$ready")
 export VENDORSIM_ADDRESS
 # PYTHONPATH stays out: the SDKs under test are the pinned ones.
-env -u PYTHONPATH "$venv/bin/python" -m pytest -p no:cacheprovider --timeout 60 -q "$here/test_sdks.py" "$@"
+env -u PYTHONPATH "$venv/bin/python" -m pytest -p no:cacheprovider --timeout 60 -q "$here/test_sdks.py" "$here/test_batches.py" "$@"

@@ -191,3 +191,45 @@ impl Shelf {
         files + self.batches.iter().map(Batch::weight).sum::<usize>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::batch::{About, Plan};
+    use super::*;
+    use http::{HeaderMap, Method};
+    use std::time::UNIX_EPOCH;
+
+    fn take(shelf: &mut Shelf, bytes: usize) -> Result<String, Problem> {
+        let (headers, raw) = (HeaderMap::new(), Bytes::new());
+        let call = Call {
+            method: &Method::POST,
+            path: "",
+            query: "",
+            headers: &headers,
+            body: Err(String::new()),
+            raw: &raw,
+            model: String::new(),
+            seed: Seed::default(),
+            quirks: Default::default(),
+            now: UNIX_EPOCH,
+            in_batch: false,
+        };
+        let mut item = Item::new("a", "m", "/", &serde_json::Value::Null);
+        item.body = Bytes::from(vec![0; bytes]);
+        let (about, items, plan) = (About::default(), vec![item], Plan::default());
+        let draft = Draft { vendor: Vendor::Xai, prefix: "b", about, items, troubles: Vec::new(), plan };
+        shelf.take(&call, draft).map(|batch| batch.id.clone())
+    }
+
+    #[tokio::test]
+    async fn the_oldest_batch_that_has_ended_makes_room_and_open_ones_stay() {
+        let mut shelf = Shelf::default();
+        let ids: Vec<String> = (0..KEEP_BATCHES).map(|_| take(&mut shelf, 1).unwrap()).collect();
+        assert!(take(&mut shelf, 1).is_err(), "all are open");
+        shelf.step(Vendor::Xai, UNIX_EPOCH, |_, _| ItemEnd::Expired);
+        take(&mut shelf, 1).unwrap();
+        assert!(shelf.batch(Vendor::Xai, &ids[0]).is_none());
+        assert!(shelf.batch(Vendor::Xai, &ids[1]).is_some());
+        assert_eq!(shelf.handed_over[Vendor::Xai as usize], (1001, 1001));
+    }
+}

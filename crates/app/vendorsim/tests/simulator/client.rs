@@ -48,6 +48,18 @@ pub(crate) async fn send(
     headers: &[(&str, &str)],
     body: &Value,
 ) -> Option<Seen> {
+    let bytes = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+    send_bytes(simulator, method, path, headers, bytes).await
+}
+
+/// The same, with a body that is no JSON.
+pub(crate) async fn send_bytes(
+    simulator: &Simulator,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Bytes,
+) -> Option<Seen> {
     let stream = TcpStream::connect(simulator.addr()).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     let driver = tokio::spawn(connection);
@@ -55,8 +67,7 @@ pub(crate) async fn send(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let bytes = if body.is_null() { Bytes::new() } else { body.to_string().into() };
-    let response = sender.send_request(request.body(Full::new(bytes)).unwrap()).await.ok()?;
+    let response = sender.send_request(request.body(Full::new(body)).unwrap()).await.ok()?;
     let (head, mut incoming) = response.into_parts();
     let mut received = Vec::new();
     let mut whole = true;
@@ -83,4 +94,9 @@ pub(crate) fn headers(vendor: &str) -> Vec<(&'static str, &'static str)> {
 /// Posts to a vendor with a good key.
 pub(crate) async fn post(simulator: &Simulator, vendor: &str, path: &str, body: &Value) -> Seen {
     send(simulator, "POST", &format!("/{vendor}{path}"), &headers(vendor), body).await.unwrap()
+}
+
+/// Gets something from a vendor with a good key.
+pub(crate) async fn get(simulator: &Simulator, vendor: &str, path: &str) -> Seen {
+    send(simulator, "GET", &format!("/{vendor}{path}"), &headers(vendor), &Value::Null).await.unwrap()
 }

@@ -175,7 +175,10 @@ fn operation(batch: &Batch) -> Value {
 
 /// Counts, as texts; what is 0 is left out.
 fn stats(batch: &Batch) -> Map<String, Value> {
-    let counts = batch.counts();
+    let mut counts = batch.counts();
+    if batch.end() == Some(End::Refused) {
+        (counts.pending, counts.cancelled) = (counts.total, 0);
+    }
     let failed = counts.errored + counts.expired + counts.cancelled;
     [
         ("requestCount", counts.total),

@@ -57,7 +57,8 @@ fn route_batch(call: &Call<'_>, shelf: &mut Shelf, plan: Plan) -> Result<Reply, 
         return batches::create(call, shelf, action, plan);
     }
     let path = call.path.strip_prefix("/download").unwrap_or(call.path);
-    let rest = path.strip_prefix("/v1beta/").ok_or_else(|| Problem::new(Kind::NoPath))?;
+    let rest = path.strip_prefix("/v1beta/").or_else(|| path.strip_prefix("/v1/"));
+    let rest = rest.ok_or_else(|| Problem::new(Kind::NoPath))?;
     match (rest.strip_prefix("files"), rest.strip_prefix("batches")) {
         (Some(rest), _) => files::answer(call, shelf, rest.trim_start_matches('/')),
         (_, Some(rest)) => batches::answer(call, shelf, rest.trim_start_matches('/'), plan),

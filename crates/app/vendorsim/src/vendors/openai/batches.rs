@@ -181,7 +181,7 @@ fn object(batch: &Batch) -> Value {
     if let Some(members) = object.as_object_mut() {
         members.extend(ends(batch));
     }
-    if !about.usage.is_null() {
+    if batch.end() == Some(End::Done) {
         object["usage"] = about.usage.clone();
     }
     object
