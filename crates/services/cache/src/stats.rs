@@ -1,4 +1,4 @@
-//! What the cache does, counted by tenant, task and hour: in this process first, and every few seconds added to what all
+//! What the cache does, counted by tenant, task and hour: in this process first, and within seconds added to what all
 //! processes share.
 
 mod sums;
@@ -14,12 +14,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 use sums::add;
-use tokio::time::Instant;
+use tokio::time::sleep;
 
 /// Hours that are kept: a week and the one that runs.
 pub(crate) const HOURS: u64 = 7 * 24 + 1;
-/// How long counts stay in this process alone.
-const FLUSH_EVERY: Duration = Duration::from_secs(10);
+/// How long counts stay in this process alone, also where nothing follows them.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 /// How often writing is tried where other processes write too.
 const TRIES: u32 = 8;
 /// Tasks of a tenant that are counted apart in an hour; further ones are counted together.
@@ -59,9 +59,11 @@ pub(crate) struct Stats {
     pending: Arc<Mutex<Pending>>,
 }
 
+#[derive(Default)]
 struct Pending {
     counts: HashMap<(Digest, u64), Tasks>,
-    written: Instant,
+    /// Somebody will write them.
+    is_due: bool,
 }
 
 impl fmt::Debug for Stats {
@@ -73,11 +75,10 @@ impl fmt::Debug for Stats {
 impl Stats {
     /// `all`: what the store knows all tenants together by.
     pub(crate) fn new(all: Digest) -> Self {
-        let pending = Pending { counts: HashMap::new(), written: Instant::now() };
-        Self { all, pending: Arc::new(Mutex::new(pending)) }
+        Self { all, pending: Arc::default() }
     }
 
-    /// Counts what happened. Whether it is time to write.
+    /// Counts what happened. Whether it is the first that is not written, so that somebody must see to it.
     fn count(&self, tenant: Digest, task_type: &str, seen: &Seen<'_>, now: SystemTime) -> bool {
         let mut pending = self.lock();
         let tasks = pending.counts.entry((tenant, hour(now))).or_default();
@@ -90,16 +91,12 @@ impl Stats {
                 take_in(stats, seen);
             }
         }
-        let due = pending.written.elapsed() >= FLUSH_EVERY;
-        if due {
-            pending.written = Instant::now();
-        }
-        due
+        !mem::replace(&mut pending.is_due, true)
     }
 
     /// Adds what was counted here to what all processes share.
     async fn write(&self, store: &dyn CacheStore) {
-        let counts = mem::take(&mut self.lock().counts);
+        let Pending { counts, .. } = mem::take(&mut *self.lock());
         for ((tenant, hour), tasks) in counts {
             for whose in [tenant, self.all] {
                 if add_to(store, whose, hour, &tasks).await.is_err() && whose == tenant {
@@ -128,7 +125,10 @@ impl Cache {
     pub(crate) fn seen(&self, tenant: &Tenant, task_type: &str, seen: &Seen<'_>) {
         if self.stats.count(tenant.digest(), task_type, seen, self.now()) {
             let (stats, store) = (self.stats.clone(), self.dependencies.store.clone());
-            tokio::spawn(async move { stats.write(&*store).await });
+            tokio::spawn(async move {
+                sleep(WRITTEN_WITHIN).await;
+                stats.write(&*store).await;
+            });
         }
     }
 
