@@ -49,12 +49,16 @@ pub(super) enum Followed {
 /// What is asked, and whether for exact answers only.
 type Key = (Digest, bool);
 
-/// All lines. Clones share them.
-#[derive(Debug, Clone)]
+/// Those that can be joined. Clones share them.
+#[derive(Debug, Clone, Default)]
+struct Open(Arc<Mutex<HashMap<Key, watch::Receiver<News>>>>);
+
+/// All lines.
+#[derive(Debug)]
 pub(super) struct Lines {
     /// Of this process alone: it only makes short keys of long requests.
     secret: Secret,
-    open: Arc<Mutex<HashMap<Key, watch::Receiver<News>>>>,
+    open: Open,
 }
 
 /// How a request joined.
@@ -67,7 +71,7 @@ pub(super) enum Joined {
 /// The lead of a line. Dropped, it lets all go on.
 #[derive(Debug)]
 pub(super) struct Lead {
-    lines: Lines,
+    open: Open,
     key: Key,
     news: watch::Sender<News>,
     is_open: bool,
@@ -79,7 +83,7 @@ pub(super) struct Follower(watch::Receiver<News>);
 
 impl Lines {
     pub(super) fn new() -> Self {
-        Self { secret: Secret::new(&rand::random::<[u8; 32]>()), open: Arc::default() }
+        Self { secret: Secret::new(&rand::random::<[u8; 32]>()), open: Open::default() }
     }
 
     /// Joins those that ask the same, in the same way: who takes exact answers only must not wait for one by meaning, and
@@ -91,18 +95,20 @@ impl Lines {
     }
 
     fn join_at(&self, key: Key) -> Joined {
-        match self.locked().entry(key) {
+        match self.open.locked().entry(key) {
             Entry::Occupied(occupied) => Joined::Follows(Follower(occupied.get().clone())),
             Entry::Vacant(vacant) => {
                 let (news, heard) = watch::channel(News::Looks);
                 vacant.insert(heard);
-                Joined::Leads(Lead { lines: self.clone(), key, news, is_open: true })
+                Joined::Leads(Lead { open: self.open.clone(), key, news, is_open: true })
             }
         }
     }
+}
 
+impl Open {
     fn locked(&self) -> MutexGuard<'_, HashMap<Key, watch::Receiver<News>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,7 +117,7 @@ impl Lead {
     /// that, and leads a line of its own.
     pub(super) fn close(&mut self) {
         if std::mem::take(&mut self.is_open) {
-            self.lines.locked().remove(&self.key);
+            self.open.locked().remove(&self.key);
         }
     }
 
