@@ -5,6 +5,7 @@
 mod accounts;
 mod adapter;
 mod bank;
+mod batch;
 mod book;
 mod budget;
 mod cache;

@@ -79,7 +79,7 @@ impl Shelf {
     /// Waits until something was kept or let go.
     pub(crate) async fn settled(&self) {
         // What is spawned in the background has its turn.
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        sleep(Duration::from_millis(1)).await;
     }
 
     /// Changes every answer that is kept.
