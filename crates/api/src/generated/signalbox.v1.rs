@@ -3124,7 +3124,8 @@ pub struct BatchJob {
     /// Reference of items that name none.
     #[prost(string, tag = "4")]
     pub reference: ::prost::alloc::string::String,
-    /// How long it may take; unset for 24 hours, at least the vendors' own window. Items not done by then expire.
+    /// How long it may take, up to 30 days; unset for what is configured, 24 hours where nothing is. Items not done by
+    /// then expire. Most vendors may take 24 hours themselves.
     #[prost(message, optional, tag = "5")]
     pub completion_window: ::core::option::Option<::prost_types::Duration>,
     /// How far it is. Set by the service, as is everything below.
@@ -4575,7 +4576,9 @@ pub struct SubmitVendorBatchRequest {
     #[prost(string, tag = "2")]
     pub batch_key: ::prost::alloc::string::String,
     /// It may have been handed over already, not before this time: it is looked for at the vendor first, and found is not
-    /// handed over again. Unset where it cannot have been. In the first message only.
+    /// handed over again. Where that cannot be told yet (Anthropic's batches have no names) the answer is VENDOR_BUSY, and
+    /// nothing is handed over: ask again later, with the same items. Unset where it cannot have been. In the first message
+    /// only.
     #[prost(message, optional, tag = "3")]
     pub maybe_since_time: ::core::option::Option<::prost_types::Timestamp>,
     /// More items: at least one in all, and all of the same kind.
@@ -4875,7 +4878,8 @@ pub mod stream_vendor_batch_results_response {
     /// What came of it.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Outcome {
-        /// An answer. Its cost is at the batch price; its facts have no latency.
+        /// An answer. Its cost is at the batch price, and unknown where the vendor does not say what it used; its facts have
+        /// no latency. Reasoning comes whether it was asked for or not: what was asked is not known here any more.
         #[prost(message, tag = "2")]
         Generate(super::InvokeModelResponse),
         /// Vectors.

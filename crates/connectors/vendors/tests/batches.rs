@@ -57,7 +57,7 @@ struct Bench {
 
 impl Bench {
     async fn new(of: Kind) -> Self {
-        let simulator = Simulator::builder().bind("127.0.0.1:0").await.unwrap();
+        let simulator = Simulator::builder().clock(now).bind("127.0.0.1:0").await.unwrap();
         let long = Duration::from_secs(30);
         let config = VendorConfig {
             name: "acme".to_owned(),
@@ -129,13 +129,18 @@ impl Bench {
     }
 }
 
+/// The vendors' clock, which stands still: 2026-11-29T12:00:00Z.
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_953_600)
+}
+
 fn keys(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|item| format!("1-{item}"))
 }
 
 /// A parcel that may have been handed over a minute ago.
 fn again(parcel: &Parcel) -> Parcel {
-    Parcel { maybe_since: SystemTime::now().checked_sub(Duration::from_mins(1)), ..parcel.clone() }
+    Parcel { maybe_since: Some(now() - Duration::from_mins(1)), ..parcel.clone() }
 }
 
 fn answers(results: &BTreeMap<String, ItemOutcome>) -> usize {
@@ -227,8 +232,7 @@ async fn nobody_elses_batch_is_taken_for_one_that_has_no_name() {
 
     let smaller = again(&bench.parcel("w-2", keys(2)));
     bench.submit(smaller).await.unwrap();
-    let begun_later =
-        Parcel { maybe_since: SystemTime::now().checked_add(Duration::from_hours(1)), ..parcel };
+    let begun_later = Parcel { maybe_since: Some(now() + Duration::from_hours(1)), ..parcel };
     bench.submit(begun_later).await.unwrap();
 }
 

@@ -3,6 +3,8 @@
 //! After a wanted change: `INSTA_UPDATE=always cargo nextest run -p signalbox-vendors --test golden`, then read the
 //! difference against the vendor's documentation.
 
+#![expect(clippy::unwrap_used, reason = "a panic is the failure message of a test")]
+
 #[path = "support/render.rs"]
 mod render;
 mod support;
