@@ -98,7 +98,7 @@ fn only_what_people_use_is_published_and_only_on_this_machine() {
             published.insert(service.name);
         }
     }
-    assert_eq!(published, BTreeSet::from(["grafana", "prometheus", "router"]));
+    assert_eq!(published, BTreeSet::from(["batch", "grafana", "prometheus", "router"]));
     assert_eq!(compose.0["networks"]["inside"]["internal"], true);
     // Where a name led to two addresses, what is counted there would be counted twice.
     let mut members: BTreeMap<String, usize> = BTreeMap::new();
@@ -111,7 +111,12 @@ fn only_what_people_use_is_published_and_only_on_this_machine() {
     }
     assert_eq!(
         members,
-        BTreeMap::from([("clients".into(), 1), ("dashboards".into(), 2), ("vendors".into(), 1)])
+        BTreeMap::from([
+            ("clients".into(), 1),
+            ("dashboards".into(), 2),
+            ("jobs".into(), 1),
+            ("vendors".into(), 1)
+        ])
     );
 }
 
