@@ -95,6 +95,9 @@ fn forbidden_uses(user: &Place, places: &HashMap<&str, Place>) -> Vec<String> {
     .collect()
 }
 
+/// What connectors share: an implementation of no port, with nothing of any connector in it.
+const SHARED_BY_CONNECTORS: &str = "signalbox-sql";
+
 /// Why a crate of ring `user` may not depend on one of ring `used`, if it may not.
 fn objection(user: Ring, used: Ring, dependency: &Dependency) -> Option<&'static str> {
     use Ring::{App, Connectors, Core, Dev, Services, Tests};
@@ -106,6 +109,7 @@ fn objection(user: Ring, used: Ring, dependency: &Dependency) -> Option<&'static
         (Services, Connectors) => Some("a service takes ports; the app hands it the connectors"),
         (_, Dev) => Some("dev crates are for tests: make it a dev-dependency"),
         (Core, Core) | (App, App) => None,
+        (Connectors, Connectors) if dependency.name == SHARED_BY_CONNECTORS => None,
         (user, used) if used < user => None,
         (user, used) if used == user => Some("crates of this ring stand side by side"),
         _ => Some("a ring may use only the rings inside it"),

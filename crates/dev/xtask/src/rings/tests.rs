@@ -69,6 +69,14 @@ fn connectors_stand_side_by_side() {
 }
 
 #[test]
+fn connectors_may_share_what_they_know_of_databases() {
+    let with = || lawful().member("crates/connectors/sql", "signalbox-sql");
+    assert!(check(with().uses("signalbox-redis", "signalbox-sql")).is_empty());
+    assert_eq!(check(with().uses("signalbox-sql", "signalbox-redis")).len(), 1);
+    assert!(check(with().uses("signalbox-router", "signalbox-sql"))[0].contains("a service takes ports"));
+}
+
+#[test]
 fn dev_crates_are_for_tests_only() {
     let found = check(lawful().uses("signalbox-kit", "signalbox-testkit"));
     assert_eq!(found.len(), 1);
