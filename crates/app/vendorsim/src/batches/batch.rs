@@ -1,8 +1,8 @@
 //! One batch: what it holds, how far it is, and what is to become of it.
 
+use super::item::{Item, ItemEnd};
 use crate::call::Call;
 use crate::vendor::Vendor;
-use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
@@ -22,63 +22,6 @@ pub(crate) struct Plan {
     pub(crate) expire: Option<usize>,
     /// How long it takes, where not as usual.
     pub(crate) time: Option<Duration>,
-}
-
-/// One request of a batch.
-#[derive(Debug, Clone)]
-pub(crate) struct Item {
-    /// The caller's name for it.
-    pub(crate) id: String,
-    /// The model asked, with its fault suffix if it has one.
-    pub(crate) model: String,
-    /// Where it would go if it were made alone.
-    pub(crate) path: String,
-    /// What it asks.
-    pub(crate) body: Bytes,
-    /// What came of it, once it has ended.
-    pub(crate) end: Option<ItemEnd>,
-}
-
-impl Item {
-    /// An item that nobody has looked at.
-    pub(crate) fn new(
-        id: impl Into<String>,
-        model: impl Into<String>,
-        path: impl Into<String>,
-        body: &Value,
-    ) -> Self {
-        let body = serde_json::to_vec(body).unwrap_or_default().into();
-        Self { id: id.into(), model: model.into(), path: path.into(), body, end: None }
-    }
-}
-
-/// What came of an item.
-#[derive(Debug, Clone)]
-pub(crate) enum ItemEnd {
-    Answered(Answered),
-    Cancelled,
-    Expired,
-}
-
-/// The response to an item: an answer or a refusal.
-#[derive(Debug, Clone)]
-pub(crate) struct Answered {
-    pub(crate) status: u16,
-    pub(crate) request_id: String,
-    pub(crate) body: Bytes,
-}
-
-impl Answered {
-    /// Whether it is an answer.
-    pub(crate) fn succeeded(&self) -> bool {
-        self.status < 400
-    }
-
-    /// The body; text where it is no JSON.
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body)
-            .unwrap_or_else(|_| String::from_utf8_lossy(&self.body).into_owned().into())
-    }
 }
 
 /// Why a batch does not pass validation.

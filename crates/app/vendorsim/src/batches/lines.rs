@@ -1,6 +1,7 @@
 //! Input files as OpenAI has them: a request per line.
 
-use super::batch::{Item, Trouble};
+use super::batch::Trouble;
+use super::item::Item;
 use crate::json::text;
 use crate::pipeline::split_suffix;
 use bytes::Bytes;

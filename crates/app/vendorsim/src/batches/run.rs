@@ -1,6 +1,7 @@
 //! How the items of a batch are answered: as if each had come alone.
 
-use super::batch::{Answered, Batch, Item, ItemEnd};
+use super::batch::Batch;
+use super::item::{Answered, Item, ItemEnd};
 use crate::call::Call;
 use crate::fault::{Fault, Mishap};
 use crate::pipeline::{State, split_suffix};

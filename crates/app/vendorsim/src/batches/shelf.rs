@@ -1,6 +1,7 @@
 //! Where batches and files are kept: in memory, and not more than a limit.
 
-use super::batch::{Batch, Draft, Item, ItemEnd, Phase};
+use super::batch::{Batch, Draft, Phase};
+use super::item::{Item, ItemEnd};
 use super::view::SubmittedBatch;
 use crate::call::Call;
 use crate::problem::{Kind, Problem};

@@ -1,6 +1,7 @@
 //! Batches as tests see them.
 
-use super::batch::{Batch, End, Item, ItemEnd, Phase};
+use super::batch::{Batch, End, Phase};
+use super::item::{Item, ItemEnd};
 use crate::pipeline::split_suffix;
 use crate::vendor::Vendor;
 use bytes::Bytes;
