@@ -26,6 +26,7 @@ use std::{
     collections::HashMap,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 use tokio::{
     sync::Semaphore,
@@ -36,6 +37,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Steps that are taken at once.
 const AT_ONCE: usize = 100;
+/// A lane that has nothing to do rests for so long at least.
+const SHORTEST_IDLE: Duration = Duration::from_millis(1);
 /// Bytes of requests that are read at once.
 const PAGE: u64 = 1 << 20;
 
@@ -47,7 +50,8 @@ pub struct Lane {
 
 impl Lane {
     /// Over the same dependencies as the service.
-    pub fn new(dependencies: Dependencies) -> Self {
+    pub fn new(mut dependencies: Dependencies) -> Self {
+        dependencies.options.idle = dependencies.options.idle.max(SHORTEST_IDLE);
         Self { dependencies }
     }
 
@@ -89,6 +93,8 @@ struct Workplace {
     budget: Option<BudgetServiceClient<Hop>>,
     /// Calls that may be under way to vendors without a batch endpoint.
     calls: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// Held by the worker that looks out for what is due.
+    lookout: tokio::sync::Mutex<()>,
 }
 
 impl Workplace {
@@ -98,7 +104,7 @@ impl Workplace {
             .max_decoding_message_size(limit)
             .max_encoding_message_size(limit);
         let budget = dependencies.budget.clone().map(BudgetServiceClient::new);
-        Self { dependencies, adapter, budget, calls: Mutex::default() }
+        Self { dependencies, adapter, budget, calls: Mutex::default(), lookout: Default::default() }
     }
 
     /// What content policies are applied with.

@@ -62,6 +62,7 @@ impl Workplace {
         answer: &mut v1::InvokeModelResponse,
     ) -> Result<(), Withheld> {
         let Some(Request::Generate(request)) = &known.prepared.request else { return Ok(()) };
+        keep_reasoning_where_asked(request, &mut answer.content);
         let asked = generate_request_from_proto(request.clone()).map_err(Withheld::Refused)?;
         let gate = Gate::of(&asked.prompt);
         let finish = answer.finish_reason();
@@ -132,6 +133,13 @@ impl Workplace {
             }
         }
         Step::End(end::failed(item, &known, &failure, now))
+    }
+}
+
+/// A vendor's batch does not tell whether reasoning was asked for. With tools in play its vendor may want it back.
+fn keep_reasoning_where_asked(asked: &v1::GenerateRequest, content: &mut Vec<v1::Part>) {
+    if !asked.include_reasoning && asked.tools.is_empty() {
+        content.retain(|part| !matches!(part.part, Some(v1::part::Part::Reasoning(_))));
     }
 }
 

@@ -9,15 +9,24 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn work(place: Arc<Workplace>, stop: CancellationToken) {
-    while !stop.is_cancelled() {
-        match place.claim().await {
-            Some(claim) => place.hold(&claim, &stop).await,
-            None => place.idle(&stop).await,
-        }
+    while let Some(claim) = place.next(&stop).await {
+        place.hold(&claim, &stop).await;
     }
 }
 
 impl Workplace {
+    /// The next window that is due; `None` once the process is to end. One worker at a time looks out for it.
+    async fn next(&self, stop: &CancellationToken) -> Option<Claim> {
+        let _lookout = self.lookout.lock().await;
+        while !stop.is_cancelled() {
+            match self.claim().await {
+                Some(claim) => return Some(claim),
+                None => self.idle(stop).await,
+            }
+        }
+        None
+    }
+
     async fn claim(&self) -> Option<Claim> {
         let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
         let claimed = store.claim(&self.dependencies.owner, now, self.dependencies.options.lease).await;

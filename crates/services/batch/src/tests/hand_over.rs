@@ -38,6 +38,7 @@ async fn an_item_is_answered_as_a_caller_who_waits_would_be_at_the_batch_price()
     assert_eq!(route.attempts.len(), 1);
     assert_eq!(route.attempts[0].cause(), Cause::FirstChoice);
     assert!(!answer.request_id.is_empty());
+    assert_eq!((text(answer), answer.content.len()), ("{}".to_owned(), 1), "nobody asked for reasoning");
     let ended = world.job("j").await;
     assert_eq!((ended.state(), ended.counts.unwrap().succeeded), (State::Ended, 1));
     assert_eq!(ended.windows[0].state(), v1::batch_window::State::Ended);

@@ -133,7 +133,7 @@ fn answer(text: &str, nano_eur: i64) -> InvokeModelResponse {
     let part = v1::Part { part: Some(v1::part::Part::Text(text.into())), ..Default::default() };
     let usage = TokenUsage { input_tokens: 7, output_tokens: 3, ..signalbox_ports::usage_facts::nothing() };
     InvokeModelResponse {
-        content: vec![part],
+        content: vec![thought(), part],
         finish_reason: FinishReason::Stop.into(),
         facts: Some(CallFacts {
             usage: Some(usage),
@@ -143,6 +143,12 @@ fn answer(text: &str, nano_eur: i64) -> InvokeModelResponse {
         }),
         ..Default::default()
     }
+}
+
+/// Reasoning comes whether it was asked for or not.
+fn thought() -> v1::Part {
+    let reasoning = v1::Reasoning { text: "well".into(), ..Default::default() };
+    v1::Part { part: Some(v1::part::Part::Reasoning(reasoning)), ..Default::default() }
 }
 
 type Answer<T> = Result<Response<T>, Status>;
