@@ -4,7 +4,7 @@ use crate::{
     codes::{Code, count, maybe_time, time_of},
     window,
 };
-use signalbox_ports::batches::{Counts, Job, JobQuery, JobState, JobWindow, Spent};
+use signalbox_ports::batches::{Counts, Job, JobQuery, JobState, JobWindow, Spent, WindowState};
 use signalbox_sql::{Session, most};
 use sqlx::{Row, any::AnyRow};
 use std::time::SystemTime;
@@ -60,7 +60,8 @@ pub(crate) async fn numbered(session: &mut Session<'_>, job: i64) -> sqlx::Resul
     query.fetch_optional(&mut *session.connection).await?.as_ref().map(read).transpose()
 }
 
-/// A tenant's job with its windows.
+/// A tenant's job with its windows. One that its items have left is told only where the vendor refused it: by that is seen
+/// why they went elsewhere.
 pub(crate) async fn with_windows(
     session: &mut Session<'_>,
     tenant_id: &str,
@@ -69,8 +70,9 @@ pub(crate) async fn with_windows(
     let Some(job) = named(session, tenant_id, job_id).await? else { return Ok(None) };
     let sql = format!(
         "SELECT {}, s.joined FROM batch_windows t JOIN batch_shares s ON s.window_id = t.window_id \
-         WHERE s.job_no = $1 AND s.joined > 0 ORDER BY t.opened_at, t.window_id",
-        window::COLUMNS
+         WHERE s.job_no = $1 AND (s.joined > 0 OR t.state = {}) ORDER BY t.opened_at, t.window_id",
+        window::COLUMNS,
+        WindowState::Refused.code()
     );
     let rows = session.query(sql).bind(job.number).fetch_all(&mut *session.connection).await?;
     let of_job = |row: &AnyRow| Ok(JobWindow { window: window::read(row)?, items: count(row, "joined")? });

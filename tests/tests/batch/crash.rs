@@ -1,0 +1,97 @@
+//! Processes that die, and processes that stand still: nothing is lost, nothing is handed over twice.
+
+use super::lab::{HAIKU, Lab, item};
+use crate::budgets::bank::{Bank, LUNA, Shape};
+use serde_json::json;
+use signalbox_testkit::{Topology, both_topologies};
+use signalbox_vendorsim::{Place, SubmittedBatch, Times, Vendor};
+
+/// Longer than anybody waits.
+const NEVER: &str = "first-byte=600000";
+
+fn items(batches: &[SubmittedBatch]) -> usize {
+    batches.iter().map(|batch| batch.items.len()).sum()
+}
+
+/// Ends the process that hands over, and starts it again.
+async fn crash(lab: &mut Lab, lane: usize) {
+    lab.lane_mut(lane).kill().await;
+    lab.lane_mut(lane).restart().await;
+}
+
+/// The vendor has the batch, and nobody who knows it lives: the next one finds it there.
+async fn a_process_that_dies_while_it_hands_over_hands_nothing_over_twice(topology: Topology) {
+    let mut lab = Lab::open(topology).await;
+    for vendor in [Vendor::Openai, Vendor::Anthropic, Vendor::Gemini, Vendor::Xai] {
+        lab.strike(vendor, Place::Create, NEVER, Times::First(1));
+    }
+    let models = [LUNA, HAIKU, "gemini/gemini-3.5-flash-lite", "xai/grok-4.3"];
+    let all = models.iter().map(|model| item(&model.replace(['/', '.'], "-"), model)).collect();
+    lab.submit("struck", all).await.unwrap();
+    for vendor in [Vendor::Openai, Vendor::Anthropic, Vendor::Gemini, Vendor::Xai] {
+        lab.handed(vendor, 1).await;
+    }
+    crash(&mut lab, 0).await;
+    lab.books_are_closed("struck", 4).await;
+    assert_eq!(lab.bank.vendors.batches().len(), 4, "{:?}", lab.bank.vendors.batches());
+    lab.bank.agrees(4).await;
+}
+
+/// The vendor took it, and the answer was lost on the way.
+async fn a_lost_answer_hands_nothing_over_twice(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    lab.strike(Vendor::Openai, Place::Create, "lost", Times::First(1));
+    lab.submit("lost", vec![item("a", LUNA), item("b", LUNA)]).await.unwrap();
+    lab.books_are_closed("lost", 2).await;
+    assert_eq!((lab.batches(Vendor::Openai).len(), items(&lab.batches(Vendor::Openai))), (1, 2));
+}
+
+async fn a_process_that_dies_while_it_waits_for_vendors_loses_nothing(topology: Topology) {
+    let mut lab = Lab::open(topology).await;
+    lab.strike(Vendor::Openai, Place::Create, "hold=1", Times::First(1));
+    lab.submit("waited", ["a", "b", "c"].map(|id| item(id, LUNA)).to_vec()).await.unwrap();
+    lab.submit("queued", vec![item("a", HAIKU)]).await.unwrap();
+    lab.handed(Vendor::Openai, 1).await;
+    crash(&mut lab, 0).await;
+    lab.bank.vendors.release_batches();
+    let job = lab.ended("waited").await;
+    lab.ended("queued").await;
+    assert_eq!(job.counts.unwrap().succeeded, 3);
+    lab.accounts("waited", 3).await;
+    lab.accounts("queued", 1).await;
+    lab.bank.agrees(4).await;
+    assert_eq!(items(&lab.bank.vendors.batches()), 4);
+}
+
+both_topologies!(
+    a_process_that_dies_while_it_hands_over_hands_nothing_over_twice,
+    a_lost_answer_hands_nothing_over_twice,
+    a_process_that_dies_while_it_waits_for_vendors_loses_nothing,
+);
+
+fn is_fleet(bank: &Bank) -> bool {
+    matches!(bank.shape, Shape::Fleet { .. })
+}
+
+/// Two processes over one PostgreSQL: what is handed in at one is seen at the other; while one stands still the other
+/// does its work; and when it goes on it undoes nothing.
+#[tokio::test]
+async fn two_processes_share_the_work() {
+    let lab = Lab::with(Topology::Remote, 2, json!({})).await;
+    assert!(is_fleet(&lab.bank));
+    lab.lane(0).freeze();
+    let client = lab.client_at(1, signalbox_testkit::Fleet::ADMIN_KEY);
+    let items_of =
+        |count: usize| -> Vec<_> { (0..count).map(|index| item(&format!("i{index}"), LUNA)).collect() };
+    super::lab::submit(client, super::lab::job("shared"), items_of(5)).await.unwrap();
+    lab.handed(Vendor::Openai, 1).await;
+    lab.accounts("shared", 5).await;
+    lab.lane(0).thaw();
+    lab.books_are_closed("shared", 5).await;
+    lab.lane(1).freeze();
+    lab.submit("other", items_of(3)).await.unwrap();
+    lab.ended("other").await;
+    lab.lane(1).thaw();
+    lab.bank.agrees(8).await;
+    assert_eq!(items(&lab.batches(Vendor::Openai)), 8);
+}

@@ -1,0 +1,122 @@
+//! How items end that are not simply answered.
+
+use super::lab::{HAIKU, Lab, answer, error, item, job, paid};
+use crate::budgets::bank::LUNA;
+use serde_json::json;
+use signalbox_api::v1::{BatchJob, batch_item_error::Kind, batch_job::State, batch_window};
+use signalbox_testkit::{Topology, both_topologies};
+use signalbox_vendorsim::{BatchState, Fault, Match, Place, Times, Vendor};
+
+fn model_of(vendor: Vendor, model: &str, fault: &str, times: Times) -> (Match, Fault, Times) {
+    (Match::model(vendor, model).at(Place::Item), Fault::parse(fault).unwrap(), times)
+}
+
+/// One item fails at its vendor, the others do not; it alone goes to the next.
+async fn an_item_that_fails_goes_to_the_next_vendor(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    let (items, fault, times) = model_of(Vendor::Openai, "gpt-6-luna", "status=500", Times::First(1));
+    lab.bank.vendors.set_fault(items, fault, times);
+    lab.submit("moved", ["a", "b", "c"].map(|id| item(id, "pair")).to_vec()).await.unwrap();
+    lab.books_are_closed("moved", 3).await;
+    let results = lab.results("moved").await;
+    let mut served: Vec<_> =
+        results.iter().map(|result| answer(result).route.as_ref().unwrap().vendor.as_str()).collect();
+    served.sort_unstable();
+    assert_eq!(served, ["anthropic", "openai", "openai"]);
+    let moved =
+        results.iter().map(answer).find(|answer| answer.route.as_ref().unwrap().vendor == "anthropic");
+    let attempts = &moved.unwrap().route.as_ref().unwrap().attempts;
+    let told = signalbox_testkit::ask::attempts(attempts);
+    assert_eq!((told.len(), &*told[1]), (2, "anthropic"), "{told:?}");
+    assert!(told[0].starts_with("openai: "), "{told:?}");
+}
+
+/// A vendor that takes nothing of a window costs its items a try each, and nothing else.
+async fn a_window_that_is_refused_whole_goes_to_the_next_vendor(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    lab.strike(Vendor::Openai, Place::Create, "refuse", Times::Always);
+    lab.submit("refused", vec![item("a", "pair"), item("b", "pair")]).await.unwrap();
+    lab.books_are_closed("refused", 2).await;
+    let job = lab.job("refused").await.unwrap();
+    let state = |vendor: &str| {
+        let window = job.windows.iter().find(|window| window.vendor == vendor).unwrap();
+        (window.state(), window.error_reason.is_empty())
+    };
+    assert_eq!(state("openai"), (batch_window::State::Refused, false));
+    assert_eq!(state("anthropic"), (batch_window::State::Ended, true));
+    for result in lab.results("refused").await {
+        assert_eq!(answer(&result).route.as_ref().unwrap().vendor, "anthropic");
+    }
+}
+
+/// Nobody else may serve it: the item has failed, with what was tried.
+async fn an_item_that_nobody_serves_has_failed(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    let (items, fault, times) = model_of(Vendor::Openai, "gpt-6-luna", "kind=policy", Times::First(1));
+    lab.bank.vendors.set_fault(items, fault, times);
+    lab.submit("failed", vec![item("a", LUNA), item("b", HAIKU)]).await.unwrap();
+    lab.books_are_closed("failed", 2).await;
+    let result = lab.result("failed", "a").await;
+    assert_eq!(error(&result).kind(), Kind::Failed);
+    assert!(!error(&result).reason.is_empty() && !error(&result).message.is_empty(), "{result:?}");
+    answer(&lab.result("failed", "b").await);
+    let counts = lab.job("failed").await.unwrap().counts.unwrap();
+    assert_eq!((counts.succeeded, counts.failed), (1, 1), "{counts:?}");
+}
+
+/// What waits ends at once; what the vendor has is stopped there, and what it had finished is kept and paid for.
+async fn a_cancelled_job_keeps_what_was_finished(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    lab.strike(Vendor::Openai, Place::Create, "hold=1", Times::First(1));
+    lab.submit("stopped", ["a", "b", "c"].map(|id| item(id, LUNA)).to_vec()).await.unwrap();
+    lab.handed(Vendor::Openai, 1).await;
+    let cancelled = lab.cancel("stopped").await;
+    assert!(matches!(cancelled.state(), State::Cancelling | State::Ended), "{cancelled:?}");
+    let cost = lab.books_are_closed("stopped", 3).await;
+    let job = lab.job("stopped").await.unwrap();
+    let counts = job.counts.unwrap();
+    assert_eq!((counts.succeeded, counts.cancelled), (1, 2), "{counts:?}");
+    assert_eq!(lab.batches(Vendor::Openai)[0].state, BatchState::Cancelled);
+    let results = lab.results("stopped").await;
+    let paid: Vec<i64> = results.iter().map(paid).filter(|paid| *paid > 0).collect();
+    assert_eq!(paid, [cost]);
+    for result in results.iter().filter(|result| super::lab::paid(result) == 0) {
+        assert_eq!((error(result).kind(), &*error(result).reason), (Kind::Cancelled, "CANCELLED"));
+    }
+    assert_eq!(lab.cancel("stopped").await.state(), State::Ended, "again is as good");
+}
+
+async fn a_job_that_is_cancelled_before_its_window_is_full_costs_nothing(topology: Topology) {
+    let lab = Lab::with(topology, 1, json!({"batch": {"window_wait": "10m"}})).await;
+    lab.submit("early", vec![item("a", LUNA), item("b", HAIKU)]).await.unwrap();
+    assert_eq!(lab.job("early").await.unwrap().counts.unwrap().queued, 2);
+    assert_eq!(lab.cancel("early").await.state(), State::Ended);
+    assert_eq!(lab.books_are_closed("early", 2).await, 0);
+    assert_eq!(lab.bank.vendors.batches().len(), 0, "nobody was asked");
+}
+
+/// Time is up: what is not answered is given up, here and at the vendor, and its money is free.
+async fn what_is_not_done_in_time_expires(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    lab.strike(Vendor::Openai, Place::Create, "hold=1", Times::Always);
+    let window = prost_types::Duration { seconds: 3, nanos: 0 };
+    let late = BatchJob { completion_window: Some(window), ..job("late") };
+    lab.submit_job(late, vec![item("a", LUNA), item("b", LUNA)]).await.unwrap();
+    lab.handed(Vendor::Openai, 1).await;
+    lab.books_are_closed("late", 2).await;
+    let counts = lab.job("late").await.unwrap().counts.unwrap();
+    assert_eq!((counts.succeeded, counts.expired), (1, 1), "{counts:?}");
+    let results = lab.results("late").await;
+    let expired = results.iter().find(|result| paid(result) == 0).unwrap();
+    assert_eq!((error(expired).kind(), &*error(expired).reason), (Kind::Expired, "DEADLINE_EXCEEDED"));
+    assert_eq!(lab.batches(Vendor::Openai)[0].state, BatchState::Cancelled);
+}
+
+both_topologies!(
+    an_item_that_fails_goes_to_the_next_vendor,
+    a_window_that_is_refused_whole_goes_to_the_next_vendor,
+    an_item_that_nobody_serves_has_failed,
+    a_cancelled_job_keeps_what_was_finished,
+    a_job_that_is_cancelled_before_its_window_is_full_costs_nothing,
+    what_is_not_done_in_time_expires,
+);
