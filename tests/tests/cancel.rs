@@ -4,14 +4,14 @@ use hyper_util::{client::legacy::Client as HttpClient, rt::TokioExecutor};
 use serde_json::json;
 use signalbox_api::v1::{StreamGenerateRequest, router_service_client::RouterServiceClient};
 use signalbox_testkit::{
-    Topology, World,
+    Key, Topology, World,
     ask::{Mode, ask, open, request},
     both_topologies, eventually,
     refusal::Refusal,
 };
 use signalbox_vendorsim::{Outcome, Vendor};
 use std::time::Duration;
-use tonic::{Code, Request};
+use tonic::{Code, Request, service::interceptor::InterceptedService};
 
 const MODEL: &str = "openai/gpt-6-luna";
 
@@ -61,6 +61,7 @@ async fn the_callers_deadline_is_kept(topology: Topology) {
     world.fault(Vendor::Openai, "hang");
     let http = HttpClient::builder(TokioExecutor::new()).http2_only(true).build_http();
     let origin = format!("http://{}", world.signalbox.router.address());
+    let http = InterceptedService::new(http, Key::new(world.signalbox.router.operators_key()));
     let mut client = RouterServiceClient::with_origin(http, origin.parse().unwrap());
     for (mode, calls) in Mode::ALL.into_iter().zip(1..) {
         let wanted = request(MODEL, "Hello?");

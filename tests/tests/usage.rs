@@ -35,7 +35,6 @@ use tonic::{Code, Status};
 
 const LUNA: &str = "openai/gpt-6-luna";
 const HAIKU: &str = "anthropic/claude-haiku-5-5";
-const ARTICLE: &str = "article-7";
 
 /// Signalbox, and who stores what it accounts for.
 struct Newsroom {
@@ -57,6 +56,11 @@ struct Engines {
 }
 
 type Client = UsageServiceClient<Keyed>;
+
+/// What requests are about.
+fn article() -> String {
+    own("article-7")
+}
 
 /// Whose requests are told of.
 fn morning() -> String {
@@ -146,7 +150,7 @@ fn named(id: &str) -> GenerateRequest {
     GenerateRequest {
         request_id: id.to_owned(),
         tenant_id: morning(),
-        reference: ARTICLE.to_owned(),
+        reference: article(),
         ..request("pair", "Why is the sky blue?")
     }
 }
@@ -208,7 +212,7 @@ async fn the_requests_of_an_article_are_found_and_others_are_not(topology: Topol
         room.ask(Mode::Unary, &format!("r{number}")).await.unwrap();
     }
     room.sums(5).await;
-    let filter = UsageFilter { references: vec![ARTICLE.to_owned()], ..Default::default() };
+    let filter = UsageFilter { references: vec![article()], ..Default::default() };
     let mut question = ListRequestsRequest { filter: Some(filter), page_size: 2, ..Default::default() };
     let mut seen = Vec::new();
     loop {

@@ -44,7 +44,7 @@ pub fn refit(stack: &mut Stack, fit: Fit) -> Result<(), String> {
 pub fn facts(stack: &Stack) -> Value {
     let parts: Map<String, Value> = Part::roles().map(|part| (part.to_string(), of(stack, part))).collect();
     let admin_key = stack.fit().and_then(|fit| fit.environment.get(roles::ADMIN_KEY));
-    json!({"admin_key": admin_key.unwrap_or(&stack.secrets().admin_key), "parts": parts})
+    json!({"admin_key": admin_key.unwrap_or_else(|| &stack.secrets().admin_key), "parts": parts})
 }
 
 fn of(stack: &Stack, part: Part) -> Value {
@@ -54,6 +54,7 @@ fn of(stack: &Stack, part: Part) -> Value {
         "internal": stack.mtls().then(|| at(Purpose::Internal)),
         "health": stack.mtls().then(|| at(Purpose::Health)),
         "metrics": at(Purpose::Metrics),
+        "config": folder.config(part),
         "log": folder.log(part),
         "data": folder.data(part),
         "pid": folder.pid(part),

@@ -138,7 +138,7 @@ impl Deployment {
     pub fn reconfigure_with_text(&self, text: &str) {
         match &self.made {
             Made::Here(files) => files.write_text(text),
-            Made::Up { .. } => panic!("the files of a system that is up are not overwritten"),
+            Made::Up { up, .. } => up.overwrite(text),
         }
     }
 

@@ -6,7 +6,7 @@ mod process;
 
 pub(crate) use process::UpProcess;
 
-use crate::{Key, Signalbox, built};
+use crate::{Key, Signalbox, built, files::replace};
 use serde_json::{Value, json};
 use signalbox_api::v1::{Tenant, UsageEvent, api_key::Scope};
 use std::{
@@ -72,7 +72,9 @@ impl Up {
         let fit = json!({"overlay": config, "environment": environment, "cache_secret": secret});
         let logged = logged(&folder.join("logs"));
         let facts = fitted(&folder, &fit).await;
-        Self { folder, facts, fit, since: SystemTime::now(), logged }
+        #[expect(clippy::disallowed_methods, reason = "the processes go by the real time")]
+        let since = SystemTime::now();
+        Self { folder, facts, fit, since, logged }
     }
 
     /// Lets its roles take over another configuration.
@@ -87,6 +89,12 @@ impl Up {
             .stdout(std::process::Stdio::null())
             .status();
         assert!(status.is_ok_and(|status| status.success()), "the configuration cannot be changed");
+    }
+
+    /// Writes a text to the files of all its roles; whoever has it next writes them anew.
+    pub(crate) fn overwrite(&self, text: &str) {
+        let parts = self.facts["parts"].as_object().into_iter().flat_map(|parts| parts.values());
+        parts.filter_map(|part| part["config"].as_str()).for_each(|file| replace(Path::new(file), text));
     }
 
     /// One of its processes, by a name as in `router-1`. Who calls it without saying who they are is its operator.
