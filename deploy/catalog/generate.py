@@ -44,6 +44,9 @@ def capabilities(row):
     # Older Anthropic models give schema output through a forced tool.
     if "json_schema" in has or "json_schema_via_tool" in has:
         out.append("json_schema")
+    # Gemini's batches of texts have a form of their own, which Signalbox does not speak: they are called as usual.
+    if row["vendor"] == "gemini" and "embeddings" in has:
+        has.discard("batch")
     return out + [name for name in ("reasoning", "embeddings", "batch") if name in has]
 
 
