@@ -76,7 +76,8 @@ impl Engine {
     pub fn slice(self, argument: &str, start: &str, size: &str) -> String {
         match self {
             Self::Postgres => format!("substr({argument}::bytea, {start}, {size})"),
-            Self::Sqlite => format!("substr({argument}, {start}, {size})"),
+            // What is cut from nothing would be NULL.
+            Self::Sqlite => format!("COALESCE(substr({argument}, {start}, {size}), x'')"),
         }
     }
 

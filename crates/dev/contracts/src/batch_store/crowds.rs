@@ -2,15 +2,21 @@
 
 use super::{
     Fresh,
-    support::{ALL, LEASE, World, end, handed, items, later, new_job, now, rules},
+    support::{ALL, LEASE, World, end, handed, item, items, later, new_job, now, rules},
 };
 use futures_util::future::join_all;
-use signalbox_ports::batches::{BatchStore, JobState, Outcome, Step, Submitted, WindowEnd};
+use signalbox_batching::Fault;
+use signalbox_ports::batches::{
+    BatchStore, JobQuery, JobState, NewItem, Outcome, Step, Submitted, WaitingQuery, WindowEnd,
+};
 use std::{
     collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
+
+/// Jobs of processes that stand in each other's way.
+const JOBS: usize = 10;
 
 /// No window is taken by two.
 pub async fn many_processes_share_the_windows_and_end_each_item_once(fresh: &impl AsyncFn() -> Fresh) {
@@ -50,6 +56,63 @@ async fn work(store: &dyn BatchStore, owner: &str) -> Vec<String> {
         taken.push(claim.window.window_id);
     }
     taken
+}
+
+/// Each locks what the others want, and all come to their end.
+pub async fn processes_that_send_items_on_and_cancel_jobs_stand_in_nobodys_way(
+    fresh: &impl AsyncFn() -> Fresh,
+) {
+    let world = World::new(fresh).await;
+    let given: Vec<NewItem> =
+        (0..12).map(|number| item(&format!("i{number}"), &["openai", "gemini"])).collect();
+    for number in 0..JOBS {
+        world.submit("acme", &format!("j{number}"), &given).await;
+    }
+    let processes: Vec<Arc<dyn BatchStore>> = (0..3).map(|_| (world.another)()).collect();
+    let workers = processes.iter().enumerate().map(|(number, store)| {
+        let store = store.clone();
+        tokio::spawn(async move { live(&*store, number).await })
+    });
+    let ended: u64 = join_all(workers).await.into_iter().map(Result::unwrap).sum();
+    assert_eq!(ended, 12 * JOBS as u64);
+    for number in 0..JOBS {
+        let job = world.job("acme", &format!("j{number}")).await.0;
+        assert_eq!((job.state, job.counts.succeeded + job.counts.cancelled), (JobState::Ended, 12));
+        assert_eq!(world.results("acme", &job.job_id, 0).await.results.len(), 12);
+    }
+}
+
+/// Sends on what it can, ends the rest, cancels a job now and then, until all have ended. How many items it ended.
+async fn live(store: &dyn BatchStore, process: usize) -> u64 {
+    let states = vec![JobState::Running, JobState::Cancelling];
+    let at_work = JobQuery { states, most: 1, ..JobQuery::default() };
+    let (mut ended, mut round) = (0, process);
+    while !store.jobs(&at_work).await.unwrap().is_empty() {
+        round += 1;
+        if round % 4 == 0 {
+            store.cancel("acme", &format!("j{}", round % JOBS), later(5)).await.unwrap();
+        }
+        let waiting = store.waiting(&WaitingQuery { job: None, now: now(), most: 5 }).await.unwrap();
+        let ends: Vec<_> = waiting.iter().map(|item| (item.key, end(item, Outcome::Cancelled))).collect();
+        ended += store.end_waiting(&ends, later(5), &rules()).await.unwrap();
+        let Some(claim) = store.claim("p", later(1000), LEASE).await.unwrap() else { continue };
+        let items = store.items(&claim.window.window_id, None, ALL).await.unwrap();
+        let (mut steps, mut ending) = (Vec::new(), 0);
+        for item in &items {
+            match item.trail.after(Fault::Target, now(), item.job.complete_by) {
+                Some(trail) => steps.push((item.key, Step::Go { trail, history: Vec::new() })),
+                None => {
+                    ending += 1;
+                    steps.push((item.key, Step::End(end(item, Outcome::Succeeded))));
+                }
+            }
+        }
+        assert_eq!(store.step(&claim.lease, &steps, later(10), &rules()).await.unwrap(), items.len() as u64);
+        ended += ending;
+        let end = WindowEnd { end_time: later(11), refused: None };
+        store.close(&claim.lease, &end).await.unwrap();
+    }
+    ended
 }
 
 /// Also two of one id: one of them is new.

@@ -66,6 +66,7 @@ macro_rules! batch_store_tests {
             what_need_not_be_kept_is_removed_once_it_is_settled
             gauges_say_what_there_is
             many_processes_share_the_windows_and_end_each_item_once
+            processes_that_send_items_on_and_cancel_jobs_stand_in_nobodys_way
             many_jobs_handed_in_at_once_are_all_kept
             fifty_thousand_items_are_handed_in_within_seconds
             whatever_happens_in_whatever_order_each_item_ends_once
