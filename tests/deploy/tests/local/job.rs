@@ -27,7 +27,7 @@ impl Job {
     }
 
     /// Each item has an answer and a row, once, whichever process is asked.
-    pub(super) async fn is_answered(self, system: &System) {
+    pub(super) async fn is_answered(&self, system: &System) {
         let results = self.batch(system, 1, &["results", "nightly", "--follow", "--json"]).await;
         assert_eq!(results.lines().count(), ITEMS.len(), "{results}");
         for item in ITEMS {
