@@ -97,7 +97,7 @@ impl Options {
             concurrency: usize::try_from(config.concurrency).unwrap_or(usize::MAX),
             windows_at_once: 8,
             prepare_at_once: 16,
-            lease: Duration::from_secs(60),
+            lease: config.lease.0,
             idle: Duration::from_secs(1),
             drain: Duration::from_secs(10),
         }

@@ -35,9 +35,10 @@ pub(crate) async fn submit(
         return Ok(v1::SubmitBatchJobResponse { job: Some(known) });
     }
     let order = Order::new(settings, items, &caller.key_id, trace_id, options)?;
-    let prepared = prepare::prepare(dependencies, &order).await?;
+    let Order { head, items } = order;
+    let prepared = prepare::prepare(dependencies, &head, items).await?;
     // On its own, so that a caller who goes away here leaves no money set aside for a job that nobody kept.
-    let keeping = tokio::spawn(keep::keep(dependencies.clone(), order.head, prepared));
+    let keeping = tokio::spawn(keep::keep(dependencies.clone(), head, prepared));
     let kept = keeping.await.map_err(|error| Failure::new(ErrorReason::Internal, error.to_string()))?;
     Ok(v1::SubmitBatchJobResponse { job: Some(job::to_proto(&kept?, &[])?) })
 }

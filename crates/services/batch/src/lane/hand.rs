@@ -49,19 +49,9 @@ impl Workplace {
             after = Some(last.key);
             let (mut items, mut steps) = (Vec::with_capacity(page.len()), Vec::new());
             for item in &page {
-                let how = end::unwanted(item, now).filter(|_| claim.maybe_since.is_none());
-                let known = Known::of(item);
-                match (how, asked(item, &known)) {
-                    (Some(how), _) => {
-                        steps.push((item.key, Step::End(end::given_up(item, &known, how, now))))
-                    }
-                    (None, Some(asked)) => items.push(asked),
-                    (None, None) => {
-                        let of = self.batch_try(claim);
-                        let step =
-                            self.not_answered(item, known, of, Known::nothing_to_ask(), Some(Fault::Request));
-                        steps.push((item.key, step));
-                    }
+                match self.asked(claim, item, now) {
+                    Ok(asked) => items.push(asked),
+                    Err(step) => steps.push((item.key, step)),
                 }
             }
             self.step(&claim.lease, &steps).await?;
@@ -69,6 +59,18 @@ impl Workplace {
                 messages.push(v1::SubmitVendorBatchRequest { items, ..Default::default() });
             }
         }
+    }
+
+    /// An item as its vendor is asked, or how it ends instead.
+    fn asked(&self, claim: &Claim, item: &Item, now: SystemTime) -> Result<v1::VendorBatchItem, Step> {
+        let known = Known::of(item);
+        if let Some(how) = end::unwanted(item, now).filter(|_| claim.maybe_since.is_none()) {
+            return Err(Step::End(end::given_up(item, &known, how, now)));
+        }
+        asked(item, &known).ok_or_else(|| {
+            let failed = Known::nothing_to_ask();
+            self.not_answered(item, known, self.batch_try(claim), failed, Some(Fault::Request))
+        })
     }
 
     /// A try by the vendor's batch endpoint.

@@ -80,7 +80,7 @@ impl Workplace {
     fn is_lost(&self, claim: &Claim) -> bool {
         let window = &claim.window;
         let now = self.dependencies.clock.now();
-        let end = window.expire_time.or(window.submit_time.map(|time| time + LONGEST));
+        let end = window.expire_time.or_else(|| window.submit_time.map(|time| time + LONGEST));
         end.is_some_and(|end| now >= end + GIVE_UP)
     }
 

@@ -17,7 +17,7 @@ use signalbox_ports::{
     Charged,
     batches::{Job, Untold},
 };
-use signalbox_types::Failure;
+use signalbox_types::{ErrorReason, Failure};
 use std::{sync::Arc, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -74,15 +74,14 @@ impl Workplace {
                 return Ok(());
             }
             for job in jobs {
-                self.settle(closings(&job)?).await?;
+                self.settle(closings(&job)).await?;
                 store.settled(job.number).await.map_err(|error| of_store(&error))?;
             }
         }
     }
 
     async fn tell(&self, untold: &[Untold]) -> Result<(), Failure> {
-        let events: Vec<UsageEvent> =
-            untold.iter().map(|account| read(&account.event)).collect::<Result<_, _>>()?;
+        let events: Vec<UsageEvent> = untold.iter().filter_map(event).collect();
         self.settle(events.iter().filter_map(settlement).collect()).await?;
         for event in &events {
             self.dependencies.usage.append(event)?;
@@ -94,10 +93,26 @@ impl Workplace {
         let Some(mut budget) = self.budget.clone().filter(|_| !settlements.is_empty()) else { return Ok(()) };
         let mut request = Request::new(SettleRequest { settlements });
         request.set_timeout(PATIENCE);
-        let answer = budget.settle(request).await.map_err(|status| from_status(&status))?;
-        answer.into_inner().refusals.iter().for_each(refused);
+        match budget.settle(request).await.map_err(|status| from_status(&status)) {
+            Ok(answer) => answer.into_inner().refusals.iter().for_each(refused),
+            // What cannot be read there must not hold up the rest. The usage log's own reader sorts it out, one by one.
+            Err(failure) if is_unreadable(&failure) => {
+                tracing::error!("the ledger of budgets cannot read settlements: {}", failure.message);
+            }
+            Err(failure) => return Err(failure),
+        }
         Ok(())
     }
+}
+
+fn is_unreadable(failure: &Failure) -> bool {
+    matches!(failure.reason, ErrorReason::InvalidRequest | ErrorReason::RequestTooLarge)
+}
+
+/// What cannot be read would be in the way of all others for ever.
+fn event(account: &Untold) -> Option<UsageEvent> {
+    let event = read(&account.event);
+    event.map_err(|failure| tracing::error!("the account of a batch item is lost: {}", failure.message)).ok()
 }
 
 /// What an account charges, where a budget pays for it. More follow: the end of the job closes the reservation.
@@ -115,10 +130,10 @@ fn settlement(event: &UsageEvent) -> Option<Settlement> {
 }
 
 /// What closes the reservations of a job that has ended.
-fn closings(job: &Job) -> Result<Vec<Settlement>, Failure> {
-    let details: Details = read(&job.details)?;
+fn closings(job: &Job) -> Vec<Settlement> {
+    let details: Details = read(&job.details).unwrap_or_default();
     let open = |hold: &&Hold| !hold.charges.is_empty();
-    Ok(details.holds.iter().filter(open).map(|hold| closing(hold, &job.tenant_id, &job.job_id)).collect())
+    details.holds.iter().filter(open).map(|hold| closing(hold, &job.tenant_id, &job.job_id)).collect()
 }
 
 /// Loud, and once: it is not sent again.

@@ -20,7 +20,7 @@ use tonic::Status;
 use v1::prepare_batch_item_response::Request;
 
 /// Calls for one item at one vendor at most, before it goes on.
-const CALLS: usize = 3;
+const CALLS: u32 = 3;
 /// The pause after the first of them that failed; each next one is twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
 /// A vendor that wants to be left alone for longer is not waited for.
@@ -64,42 +64,46 @@ impl Workplace {
         if stop.is_cancelled() {
             return None;
         }
-        let (mut known, now) = (Known::of(item), self.dependencies.clock.now());
-        if let Some(how) = end::unwanted(item, now) {
-            return Some((item.key, Step::End(end::given_up(item, &known, how, now))));
-        }
-        let mut calls = 0;
-        loop {
-            let started = self.dependencies.clock.now();
-            let began = Instant::now();
+        let (known, now) = (Known::of(item), self.dependencies.clock.now());
+        let step = match end::unwanted(item, now) {
+            Some(how) => Step::End(end::given_up(item, &known, how, now)),
+            None => self.ask_for(claim, item, known, stop).await?,
+        };
+        Some((item.key, step))
+    }
+
+    /// Calls the vendor for an item, again where that may help; `None` where the adapter is away.
+    async fn ask_for(
+        &self,
+        claim: &Claim,
+        item: &Item,
+        mut known: Known,
+        stop: &CancellationToken,
+    ) -> Option<Step> {
+        for calls in 1.. {
+            let (started, began) = (self.dependencies.clock.now(), Instant::now());
             let answered = self.call(claim, item, &known).await;
             let of = Try { target: item.trail.target(), started, took: Some(began.elapsed()) };
-            let status = match answered {
+            let mut failed = match answered {
+                Some(Ok(answer)) => return Some(self.answered(item, known, of, answer).await),
+                Some(Err(status)) => Failed::of_call(&status),
                 None => {
                     let failed = Known::nothing_to_ask();
-                    return Some((
-                        item.key,
-                        self.not_answered(item, known, of, failed, Some(Fault::Request)),
-                    ));
+                    return Some(self.not_answered(item, known, of, failed, Some(Fault::Request)));
                 }
-                Some(Ok(answer)) => return Some((item.key, self.answered(item, known, of, answer).await)),
-                Some(Err(status)) => status,
             };
-            calls += 1;
-            let mut failed = Failed::of_call(&status);
             if failed.failure.reason == ErrorReason::Unavailable {
                 return None;
             }
-            match pause(&failed, calls).filter(|_| !stop.is_cancelled()) {
-                None => return Some((item.key, self.not_answered(item, known, of, failed, None))),
-                Some(pause) => {
-                    self.look_at_words(item, &mut known, &mut failed.failure);
-                    let attempt = of.failed(&known, failed);
-                    known.history.attempts.push(attempt);
-                    let _stopped = stop.run_until_cancelled(sleep(pause)).await;
-                }
-            }
+            let Some(pause) = pause(&failed, calls).filter(|_| !stop.is_cancelled()) else {
+                return Some(self.not_answered(item, known, of, failed, None));
+            };
+            self.look_at_words(item, &mut known, &mut failed.failure);
+            let attempt = of.failed(&known, failed);
+            known.history.attempts.push(attempt);
+            let _stopped = stop.run_until_cancelled(sleep(pause)).await;
         }
+        None
     }
 
     async fn call(&self, claim: &Claim, item: &Item, known: &Known) -> Option<Result<Answer, Status>> {
@@ -118,10 +122,10 @@ impl Workplace {
 }
 
 /// How long to wait before the same vendor is called again; `None` where the item goes on.
-fn pause(failed: &Failed, calls: usize) -> Option<Duration> {
+fn pause(failed: &Failed, calls: u32) -> Option<Duration> {
     let failure = &failed.failure;
     let waits = failure.reason.retry_same_vendor() || failure.reason == ErrorReason::VendorRateLimited;
-    let own = PAUSE * 2_u32.saturating_pow(u32::try_from(calls).unwrap_or(u32::MAX).saturating_sub(1));
+    let own = PAUSE * 2_u32.saturating_pow(calls.saturating_sub(1));
     let pause = failure.retry_after.map_or(own, |wanted| wanted.max(own));
     (waits && calls < CALLS && pause <= LONGEST_PAUSE).then_some(pause)
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Dependencies,
     failure::of_store,
-    stored::{Details, read},
+    stored::{Details, Hold, read},
 };
 use prost::Message as _;
 use signalbox_api::v1::{
@@ -32,6 +32,34 @@ pub(super) async fn keep(
     prepared: Vec<Prepared>,
 ) -> Result<Job, Failure> {
     let Reserved { nano_eur, holds } = money::reserve(&dependencies, &head, &prepared).await?;
+    let (job, details) = new_job(&dependencies, head, nano_eur, holds);
+    let items = match items(prepared) {
+        Ok(items) => items,
+        Err(failure) => {
+            release(&dependencies, &job, details);
+            return Err(failure);
+        }
+    };
+    match submit(&dependencies, &job, &items).await {
+        Ok(Submitted::New(kept)) => {
+            dependencies.followers.work();
+            Ok(kept)
+        }
+        // It came meanwhile, under the same id; or it is this one, and the first answer was lost.
+        Ok(Submitted::Exists(other)) => {
+            if !is_same(&other, &details) {
+                release(&dependencies, &job, details);
+            }
+            Ok(other)
+        }
+        Err(error) => {
+            tokio::spawn(clear_up(dependencies, job, details));
+            Err(of_store(&error))
+        }
+    }
+}
+
+fn new_job(dependencies: &Dependencies, head: Head, reserved: i64, holds: Vec<Hold>) -> (NewJob, Details) {
     let now = dependencies.clock.now();
     let details = Details {
         scene: head.scene,
@@ -44,35 +72,11 @@ pub(super) async fn keep(
         tenant_id: head.tenant_id,
         job_id: head.job_id,
         details: details.encode_to_vec(),
-        reserved: nano_eur,
+        reserved,
         create_time: now,
         complete_by: now + head.completion_window,
     };
-    let kept = match items(prepared) {
-        Ok(items) => submit(&dependencies, &job, &items).await,
-        Err(failure) => {
-            release(&dependencies, &job, details);
-            return Err(failure);
-        }
-    };
-    match kept {
-        Ok(Submitted::New(kept)) => {
-            dependencies.followers.work();
-            Ok(kept)
-        }
-        Ok(Submitted::Exists(other)) => {
-            // It came meanwhile, under the same id.
-            if !is_same(&other, &details) {
-                release(&dependencies, &job, details);
-            }
-            Ok(other)
-        }
-        Err(error) => {
-            let failure = of_store(&error);
-            tokio::spawn(clear_up(dependencies, job, details));
-            Err(failure)
-        }
-    }
+    (job, details)
 }
 
 async fn submit(

@@ -1,6 +1,6 @@
 //! The router says who may serve each item, as it would for a caller who waits.
 
-use super::check::{Order, in_item};
+use super::check::{Head, in_item};
 use crate::{
     Dependencies,
     stored::{derived_id, new_id},
@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use signalbox_api::{
     status::from_status,
     v1::{
-        self, batch_item::Request as Asked, prepare_batch_item_request::Request,
+        self, PrepareBatchItemRequest, batch_item::Request as Asked, prepare_batch_item_request::Request,
         router_service_client::RouterServiceClient,
     },
 };
@@ -52,54 +52,60 @@ pub(crate) fn worst_case(item: &v1::PrepareBatchItemResponse) -> i64 {
 }
 
 /// Has all items prepared, in their order; the first that cannot be ends it.
-pub(super) async fn prepare(dependencies: &Dependencies, order: &Order) -> Result<Vec<Prepared>, Failure> {
+pub(super) async fn prepare(
+    dependencies: &Dependencies,
+    head: &Head,
+    items: Vec<v1::BatchItem>,
+) -> Result<Vec<Prepared>, Failure> {
     let limit = dependencies.options.max_message_bytes;
     let router = RouterServiceClient::new(dependencies.router.clone())
         .max_decoding_message_size(limit)
         .max_encoding_message_size(limit);
     // A later job of the same name has requests of its own.
-    let job = derived_id(&[&order.head.tenant_id, &order.head.job_id, &new_id()]);
-    let one = |item: &v1::BatchItem| prepare_one(router.clone(), item.clone(), &job, &order.head.key_id);
-    let calls: Vec<_> = order.items.iter().map(one).collect();
-    stream::iter(calls).buffered(dependencies.options.prepare_at_once).try_collect().await
+    let job = derived_id(&[&head.tenant_id, &head.job_id, &new_id()]);
+    let key_id = head.key_id.clone();
+    let call = move |item: v1::BatchItem| {
+        let v1::BatchItem { item_id, request } = item;
+        let request = request.map(|request| named(request, || derived_id(&[&job, &item_id])));
+        prepare_one(router.clone(), item_id, PrepareBatchItemRequest { request, key_id: key_id.clone() })
+    };
+    stream::iter(items).map(call).buffered(dependencies.options.prepare_at_once).try_collect().await
 }
 
-fn prepare_one(
+async fn prepare_one(
     mut router: RouterServiceClient<Hop>,
-    item: v1::BatchItem,
-    job: &str,
-    key_id: &str,
-) -> impl Future<Output = Result<Prepared, Failure>> + Send + use<> {
-    let v1::BatchItem { item_id, request } = item;
-    let made_up = derived_id(&[job, &item_id]);
-    let request = request.map(|request| match request {
-        Asked::Generate(mut request) => {
-            fill(&mut request.request_id, made_up);
-            Request::Generate(request)
-        }
-        Asked::Embed(mut request) => {
-            fill(&mut request.request_id, made_up);
-            Request::Embed(request)
-        }
-    });
-    let mut call = Call::new(v1::PrepareBatchItemRequest { request, key_id: key_id.to_owned() });
+    item_id: String,
+    asked: PrepareBatchItemRequest,
+) -> Result<Prepared, Failure> {
+    let mut call = Call::new(asked);
     call.set_timeout(PATIENCE);
-    async move {
-        match router.prepare_batch_item(call).await {
-            Ok(answer) => Ok(Prepared { item_id, item: answer.into_inner() }),
-            Err(status) => Err(named(&item_id, from_status(&status))),
-        }
+    match router.prepare_batch_item(call).await {
+        Ok(answer) => Ok(Prepared { item_id, item: answer.into_inner() }),
+        Err(status) => Err(of_item(&item_id, from_status(&status))),
     }
 }
 
-fn fill(request_id: &mut String, made_up: String) {
-    if request_id.is_empty() {
-        *request_id = made_up;
+/// The request with an id, which is made up where it has none.
+fn named(request: Asked, made_up: impl FnOnce() -> String) -> Request {
+    let fill = |request_id: &mut String| {
+        if request_id.is_empty() {
+            *request_id = made_up();
+        }
+    };
+    match request {
+        Asked::Generate(mut request) => {
+            fill(&mut request.request_id);
+            Request::Generate(request)
+        }
+        Asked::Embed(mut request) => {
+            fill(&mut request.request_id);
+            Request::Embed(request)
+        }
     }
 }
 
 /// The failure with the item whose it is.
-fn named(item_id: &str, mut failure: Failure) -> Failure {
+fn of_item(item_id: &str, mut failure: Failure) -> Failure {
     failure.message = format!("items[{}]: {}", signalbox_types::shown(item_id), failure.message);
     for violation in &mut failure.violations {
         violation.field = in_item(item_id, &violation.field);

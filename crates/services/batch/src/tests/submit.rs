@@ -131,6 +131,18 @@ async fn a_job_that_is_too_large_is_refused_before_it_is_there_whole_and_the_lim
 }
 
 #[tokio::test]
+async fn a_caller_who_goes_away_half_way_leaves_nothing() {
+    let world = World::new().await;
+    let first = v1::SubmitBatchJobRequest { job: Some(job("j")), items: vec![item("x", "two")] };
+    let unfinished = futures_util::StreamExt::chain(stream::iter([first]), stream::pending());
+    let mut client = world.client();
+    let call = client.submit_batch_job(unfinished);
+    assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err(), "it waits for more");
+    assert_eq!(world.bank.sums().0, 0);
+    assert_eq!(world.store.job(TENANT, "j").await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn where_a_budget_is_short_nothing_is_kept_and_nothing_stays_reserved() {
     let world = World::new().await;
     let poor = v1::GenerateRequest { scene: "poor".into(), ..asking("two", "y") };

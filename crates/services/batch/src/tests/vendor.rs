@@ -72,7 +72,7 @@ impl Vendor {
         let known = desk.batches.contains_key(&key);
         assert!(!known || messages[0].maybe_since_time.is_some(), "handed over twice");
         let items = messages.into_iter().flat_map(|message| message.items).collect();
-        desk.batches.entry(key.clone()).or_insert(Batch { vendor: vendor.clone(), items });
+        desk.batches.entry(key.clone()).or_insert(Batch { vendor, items });
         if desk.deaf {
             let failure = Failure::new(ErrorReason::VendorTimeout, "no word");
             return Err(to_status(&failure));
