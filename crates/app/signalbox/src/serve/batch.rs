@@ -36,7 +36,7 @@ pub(crate) fn prepare(
     let usual = Options::of(&loaded.config.batch);
     let options = Options {
         max_message_bytes: loaded.config.server.max_message_bytes,
-        lease: loaded.config.batch.lease.0,
+        drain: usual.drain.min(loaded.config.server.drain_timeout.0),
         idle: usual.idle.min(usual.rules.window_wait),
         ..usual
     };
