@@ -2,7 +2,7 @@
 
 use super::{hall::Hall, met, of, on};
 use futures_util::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
 use signalbox_api::v1::{GenerateRequest, cache_effect::Outcome};
 use signalbox_testkit::{eventually, eventually_some};
 use signalbox_vendorsim::Vendor;
@@ -56,18 +56,46 @@ async fn calls_of_a_thousand(hall: &Hall, text: &str) -> usize {
     calls(hall) - before
 }
 
-/// With the time that a lookup has by default: a crowd makes one in each router.
-#[tokio::test]
-async fn a_thousand_identical_requests_are_one_call_and_without_redis_one_for_each_router() {
-    let mut hall = Hall::open(3, json!({})).await;
-    // So that all have met Redis before.
+/// A hall whose routers have all met Redis.
+async fn awake(config: Value) -> Hall {
+    let hall = Hall::open(3, config).await;
     for router in 0..3 {
         hall.ask(router, of("acme", &format!("Are you there, router {router}?"))).await.unwrap();
     }
+    hall
+}
+
+#[tokio::test]
+async fn a_thousand_identical_requests_are_one_call_and_without_redis_one_for_each_router() {
+    let mut hall = awake(on()).await;
     assert_eq!(calls_of_a_thousand(&hall, "What does everybody want to know?").await, 1);
     hall.redis.kill().await;
     let made = calls_of_a_thousand(&hall, "What does everybody want to know once it is gone?").await;
     assert!((1..=3).contains(&made), "{made}");
+}
+
+/// Lookups of all routers.
+async fn lookups(hall: &Hall) -> usize {
+    let mut all = 0.0;
+    for router in &hall.routers {
+        all += router.metrics().await.sum("signalbox_router_cache_lookup_seconds_count", &[]);
+    }
+    all as usize
+}
+
+/// By default a lookup has 5 ms, which a crowd leaves to the one of each router. A machine that has much else to do may
+/// take longer for it; then the next crowd shows it.
+#[tokio::test]
+async fn a_thousand_identical_requests_are_one_call_within_the_usual_time_too() {
+    let hall = awake(json!({})).await;
+    let mut made = Vec::new();
+    while !made.contains(&1) {
+        let before = lookups(&hall).await;
+        made.push(calls_of_a_thousand(&hall, &format!("What does crowd {} want to know?", made.len())).await);
+        assert_eq!(lookups(&hall).await - before, 3, "one of each router");
+        assert!(made.iter().all(|made| *made <= 3) && made.len() < 10, "{made:?}");
+    }
+    println!("calls made for each crowd: {made:?}");
 }
 
 /// Asks without a pause, and tells the longest that one request took, until told to stop.
