@@ -15,10 +15,15 @@ use crate::{
     wire::{self, Shared},
 };
 use signalbox_batch::{Dependencies, Followers, Options};
-use signalbox_kit::Hop;
+use signalbox_batching::Room;
+use signalbox_kit::{
+    Hop,
+    config::{Config, VendorConfig},
+};
 use signalbox_moderation::HttpModerator;
-use signalbox_ports::batches::BatchStore;
-use std::sync::Arc;
+use signalbox_ports::{batches::BatchStore, vendor_batch::BatchLimits};
+use signalbox_vendors::codec_for;
+use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
 
 pub(crate) use run::{Running, start};
@@ -33,13 +38,6 @@ pub(crate) fn prepare(
 ) -> Result<Option<Dependencies>, String> {
     let Some(store) = store else { return Ok(None) };
     let loaded = shared.config.loaded();
-    let usual = Options::of(&loaded.config.batch);
-    let options = Options {
-        max_message_bytes: loaded.config.server.max_message_bytes,
-        drain: usual.drain.min(loaded.config.server.drain_timeout.0),
-        idle: usual.idle.min(usual.rules.window_wait),
-        ..usual
-    };
     Ok(Some(Dependencies {
         config: shared.config.clone(),
         store,
@@ -51,8 +49,28 @@ pub(crate) fn prepare(
         followers: Followers::default(),
         clock: shared.clock.clone(),
         owner: Uuid::now_v7().to_string(),
-        options,
+        options: options(&loaded.config),
     }))
+}
+
+fn options(config: &Config) -> Options {
+    let mut options = Options::of(&config.batch);
+    options.rules.vendors = rooms(config, options.rules.batch);
+    options.max_message_bytes = config.server.max_message_bytes;
+    options.drain = options.drain.min(config.server.drain_timeout.0);
+    options.idle = options.idle.min(options.rules.window_wait);
+    options
+}
+
+/// What the vendors' own limits leave of a window. Requests are longer in a vendor's words than in ours: half of its bytes
+/// will do for ours.
+fn rooms(config: &Config, most: Room) -> BTreeMap<String, Room> {
+    let room = |(name, vendor): (&String, &VendorConfig)| {
+        let BatchLimits { items, bytes } = codec_for(vendor.kind).batches()?.limits();
+        let room = Room { items: most.items.min(items as u64), bytes: most.bytes.min(bytes as u64 / 2) };
+        Some((name.clone(), room))
+    };
+    config.vendors.iter().filter_map(room).collect()
 }
 
 fn router(shared: &Shared, vendors: &ShardVendors) -> Result<Hop, String> {
