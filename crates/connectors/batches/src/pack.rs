@@ -7,7 +7,7 @@ const MOST_ROWS: usize = 2000;
 /// Bytes in one statement, or those of a single row.
 const MOST_BYTES: usize = 8 << 20;
 
-/// Where the bytes of a row are: as columns of `signalbox_sql::Engine::given`, `start bigint, size bigint`.
+/// Where the bytes of a row are, for `signalbox_sql::Engine::slice`.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Piece {
     /// From 1.
