@@ -99,6 +99,8 @@ fn the_batch_lane_pays_what_the_discount_leaves() {
     let book = book(vec![row]);
     let batch = book.cost(&model(), &prompt_of(1_000), Lane::Batch, day("2026-11-29")).unwrap();
     assert_eq!(batch.nano_eur(), 800_000);
+    let worst = |lane| book.worst_case_in(lane, &model(), 1_000, 10, day("2026-11-29")).unwrap().nano_eur();
+    assert_eq!(worst(Lane::Batch) * 10, worst(Lane::Interactive) * 8);
 }
 
 #[test]
