@@ -1,10 +1,12 @@
 //! Processes that die, and processes that stand still: nothing is lost, nothing is handed over twice.
 
 use super::lab::{HAIKU, Lab, item};
-use crate::budgets::bank::{Bank, LUNA, Shape};
+use crate::budgets::bank::{LUNA, acme};
 use serde_json::json;
-use signalbox_testkit::{Topology, both_topologies};
+use signalbox_api::v1::{StreamBatchResultsRequest, StreamBatchResultsResponse};
+use signalbox_testkit::{Fleet, Topology, both_topologies, eventually};
 use signalbox_vendorsim::{Place, SubmittedBatch, Times, Vendor};
+use tonic::Streaming;
 
 /// Longer than anybody waits.
 const NEVER: &str = "first-byte=600000";
@@ -69,18 +71,44 @@ both_topologies!(
     a_process_that_dies_while_it_waits_for_vendors_loses_nothing,
 );
 
-fn is_fleet(bank: &Bank) -> bool {
-    matches!(bank.shape, Shape::Fleet { .. })
+/// Whoever follows results is let go when the process is to end, and finds the rest when it is back.
+#[tokio::test]
+async fn a_process_that_is_told_to_stop_lets_followers_go_and_forgets_nothing() {
+    let mut lab = Lab::open(Topology::AllInOne).await;
+    lab.strike(Vendor::Openai, Place::Create, "hold", Times::First(1));
+    lab.submit("stopped", vec![item("early", HAIKU), item("late", LUNA)]).await.unwrap();
+    let mut follower = follow(&lab, "stopped", "").await;
+    let early = follower.message().await.unwrap().unwrap();
+    lab.handed(Vendor::Openai, 1).await;
+    lab.lane(0).terminate();
+    // Its stream ends, well or with a word to try elsewhere; it does not hold the process up.
+    let _ended = follower.message().await;
+    assert!(lab.lane_mut(0).ended().await.success());
+    lab.lane_mut(0).restart().await;
+    lab.bank.vendors.release_batches();
+    let mut follower = follow(&lab, "stopped", &early.resume_token).await;
+    assert_eq!(follower.message().await.unwrap().unwrap().result.unwrap().item_id, "late");
+    lab.books_are_closed("stopped", 2).await;
+    assert_eq!(items(&lab.bank.vendors.batches()), 2);
+}
+
+async fn follow(lab: &Lab, id: &str, token: &str) -> Streaming<StreamBatchResultsResponse> {
+    let request = StreamBatchResultsRequest {
+        job_id: id.to_owned(),
+        tenant_id: acme(),
+        resume_token: token.to_owned(),
+        follow: true,
+    };
+    lab.client(Fleet::ADMIN_KEY).stream_batch_results(request).await.unwrap().into_inner()
 }
 
 /// Two processes over one PostgreSQL: what is handed in at one is seen at the other; while one stands still the other
 /// does its work; and when it goes on it undoes nothing.
 #[tokio::test]
 async fn two_processes_share_the_work() {
-    let lab = Lab::with(Topology::Remote, 2, json!({})).await;
-    assert!(is_fleet(&lab.bank));
+    let mut lab = Lab::with(Topology::Remote, 2, json!({})).await;
     lab.lane(0).freeze();
-    let client = lab.client_at(1, signalbox_testkit::Fleet::ADMIN_KEY);
+    let client = lab.client_at(1, Fleet::ADMIN_KEY);
     let items_of =
         |count: usize| -> Vec<_> { (0..count).map(|index| item(&format!("i{index}"), LUNA)).collect() };
     super::lab::submit(client, super::lab::job("shared"), items_of(5)).await.unwrap();
@@ -94,4 +122,20 @@ async fn two_processes_share_the_work() {
     lab.lane(1).thaw();
     lab.bank.agrees(8).await;
     assert_eq!(items(&lab.batches(Vendor::Openai)), 8);
+
+    // Without their store they are not ready; with it they go on where they were.
+    lab.strike(Vendor::Openai, Place::Create, "hold", Times::First(1));
+    lab.submit("outlived", items_of(2)).await.unwrap();
+    lab.handed(Vendor::Openai, 3).await;
+    lab.bank.parts().postgres.kill().await;
+    eventually("the lanes miss their store", || async {
+        let missing = [lab.lane(0).ready().await, lab.lane(1).ready().await];
+        missing.iter().all(|missing| missing.as_ref().is_err_and(|missing| missing.contains("batch store")))
+    })
+    .await;
+    lab.bank.vendors.release_batches();
+    lab.bank.parts().postgres.restart().await;
+    lab.accounts("outlived", 2).await;
+    lab.bank.agrees(10).await;
+    assert_eq!(items(&lab.batches(Vendor::Openai)), 10);
 }
