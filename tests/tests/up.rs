@@ -20,16 +20,17 @@ const FOLDER: &str = "SIGNALBOX_UP";
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// One of each kind, for the gate; `make test-up` runs all.
-const SOME: [&str; 12] = [
+const SOME: [&str; 13] = [
     "accounting::up::failed_attempts_cost_too",
     "bad_input::up::what_is_wrong_is_told_with_its_field",
+    "batch::vendors::up::structured_output_passes_the_same_gate",
     "budgets::money::up::a_hard_budget_is_never_passed_and_then_says_which_it_was",
     "budgets::rates::up::requests_at_once_are_limited",
     "cache::kept::up::the_same_request_gets_its_answer_again_for_nothing",
     "cache::kept::up::identical_requests_at_the_same_time_are_one_call",
     "cancel::up::a_dropped_stream_stops_the_vendor_call",
     "explain::up::every_candidate_is_told_with_its_factors_or_why_it_is_out",
-    "failover::up::a_failing_vendor_is_replaced_without_the_client_noticing",
+    "failover::up::a_fault_of_the_request_is_told_and_tried_nowhere_else",
     "matrix::up::every_form_works_at_anthropic",
     "policies::up::a_vendor_that_a_tenant_denies_is_never_called_for_it",
     "usage::up::sums_are_what_callers_were_told",
