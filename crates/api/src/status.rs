@@ -183,9 +183,9 @@ fn reason_of(code: Code) -> ErrorReason {
     }
 }
 
-/// A method that is not built yet.
+/// A method that is not served here.
 pub fn unimplemented(method: &str) -> Status {
-    to_status(&Failure::new(ErrorReason::Unimplemented, format!("{method} is not built yet")))
+    to_status(&Failure::new(ErrorReason::Unimplemented, format!("{method} is not served here")))
 }
 
 /// How long the caller of `metadata` is willing to wait: the `grpc-timeout` header. `None` when absent or malformed.

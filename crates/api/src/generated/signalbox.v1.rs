@@ -1481,7 +1481,7 @@ pub enum ErrorReason {
     Cancelled = 26,
     /// UNAVAILABLE: this process is draining, a role it needs is away, or its usage log is full. Try again.
     Unavailable = 27,
-    /// UNIMPLEMENTED: not built yet.
+    /// UNIMPLEMENTED: not served by the process that was asked.
     Unimplemented = 28,
     /// INTERNAL: a fault of Signalbox. Please report it with the request id.
     Internal = 29,

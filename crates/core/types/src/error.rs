@@ -68,7 +68,7 @@ pub enum ErrorReason {
     Cancelled,
     /// This process is draining, a role it needs is away, or its usage log is full.
     Unavailable,
-    /// Not built yet.
+    /// Not served by the process that was asked.
     Unimplemented,
     /// A fault of ours.
     Internal,
