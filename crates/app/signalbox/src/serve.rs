@@ -103,7 +103,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), String> {
     let exporting = start_telemetry(&config, &roles)?;
     crate::metrics::register();
 
-    let settings = config.catalog().vendors(config.environment());
+    let settings = vendors::settings(&config, &roles).map_err(|errors| errors.to_string())?;
     let mut access = Access::read(&config, &roles)?;
     let mut store = None;
     if roles.contains(&Role::Budget) {

@@ -2,13 +2,14 @@
 
 mod accounts;
 
+use crate::roles::Role;
 use accounts::Accounts;
 use prometheus::IntGaugeVec;
 use signalbox_admin::VendorFacts;
 use signalbox_kit::{
     Clock,
     catalog::{Timeouts, VendorSettings},
-    config::ConfigHandle,
+    config::{ConfigErrors, ConfigHandle},
     telemetry::metrics,
 };
 use signalbox_ports::VendorApi;
@@ -92,6 +93,12 @@ pub(crate) fn register_metrics() {
     for gauge in [&IN_FLIGHT, &WAITING, &LIMIT] {
         LazyLock::force(gauge);
     }
+}
+
+/// The vendors as configured now. A process that calls them needs one to call, or leave to make answers up.
+pub(crate) fn settings(config: &ConfigHandle, roles: &[Role]) -> Result<Vec<VendorSettings>, ConfigErrors> {
+    let (loaded, env) = (config.loaded(), config.environment());
+    if roles.contains(&Role::Adapter) { loaded.vendors_to_call(env) } else { Ok(loaded.catalog.vendors(env)) }
 }
 
 /// All connections of a process to the vendors that it calls itself.

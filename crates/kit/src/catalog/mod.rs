@@ -21,6 +21,7 @@ pub use resolve::Targets;
 pub use routing::Routing;
 pub use task::{Hedge, TaskType};
 pub use tenant::Tenant;
+pub(crate) use vendors::unreadable_address;
 pub use vendors::{Timeouts, VendorSettings};
 
 use crate::config::{FailoverConfig, Secret, VendorConfig};

@@ -58,13 +58,15 @@ impl Catalog {
     /// The vendors to serve with, given the environment.
     ///
     /// A vendor is configured when its key is there (or, without one in the catalogue, its address). Where none is,
-    /// every vendor is simulated; else the configured ones are real and the others left out. `simulate` in the
-    /// catalogue decides for one vendor: `true` always simulates it, `false` never does.
+    /// every vendor is simulated; else the configured ones are real and the others left out. So they are where the
+    /// operator's file says where a key or an address is that is not there: answers are never made up for a slip.
+    /// `simulate` in the catalogue decides for one vendor: `true` always simulates it, `false` never does.
     pub fn vendors(&self, env: &Environment) -> Vec<VendorSettings> {
         let found: Vec<_> =
             self.vendors.iter().map(|(name, config)| (name, config, self.connection(config, env))).collect();
-        let any_real =
-            found.iter().any(|(_, config, connection)| connection.is_some() && config.simulate != Some(true));
+        let any_real = found.iter().any(|(_, config, connection)| {
+            (connection.is_some() || config.meant) && config.simulate != Some(true)
+        });
         found
             .into_iter()
             .filter_map(|(name, config, connection)| settings(name, config, connection, any_real))
@@ -122,10 +124,7 @@ fn settings(
 }
 
 fn base_url(vendor: &VendorConfig, env: &Environment) -> Option<String> {
-    let written = match vendor.base_url.as_ref()? {
-        BaseUrl::Literal(url) => url.as_str(),
-        BaseUrl::Environment(names) => env.first(names.env.as_slice().iter().map(String::as_str))?,
-    };
+    let (_, written) = written_address(vendor, env)?;
     let url = match vendor.kind {
         VendorKind::Ollama => ollama_url(written),
         _ => written.to_owned(),
@@ -136,14 +135,37 @@ fn base_url(vendor: &VendorConfig, env: &Environment) -> Option<String> {
     is_http_url(url).then(|| url.to_owned())
 }
 
-/// `OLLAMA_HOST` is also what an Ollama server binds to: scheme and port may be missing, and the address may be the
+/// A vendor's address as somebody wrote it, and the variable that holds it if one does.
+fn written_address<'a>(vendor: &'a VendorConfig, env: &'a Environment) -> Option<(Option<&'a str>, &'a str)> {
+    match vendor.base_url.as_ref()? {
+        BaseUrl::Literal(url) => Some((None, url)),
+        BaseUrl::Environment(names) => {
+            let names = names.env.as_slice().iter().map(String::as_str);
+            env.first_named(names).map(|(name, url)| (Some(name), url))
+        }
+    }
+}
+
+/// The variable that holds a vendor's address, where that cannot be read.
+pub(crate) fn unreadable_address<'a>(vendor: &'a VendorConfig, env: &'a Environment) -> Option<&'a str> {
+    let (variable, _) = written_address(vendor, env)?;
+    variable.filter(|_| base_url(vendor, env).is_none())
+}
+
+/// `OLLAMA_HOST` is also what an Ollama server binds to: scheme, host and port may be missing, and the address may be
 /// one that means every interface.
 fn ollama_url(written: &str) -> String {
     const PORT: &str = "11434";
+    const EVERYWHERE: [(&str, &str); 2] = [("0.0.0.0", "127.0.0.1"), ("[::]", "[::1]")];
     let (scheme, host) = written.split_once("://").unwrap_or(("http", written));
     let host = host.trim_end_matches('/');
-    let host =
-        host.strip_prefix("0.0.0.0").map_or_else(|| host.to_owned(), |rest| format!("127.0.0.1{rest}"));
+    let here =
+        EVERYWHERE.iter().find_map(|(every, here)| Some(format!("{here}{}", host.strip_prefix(every)?)));
+    let host = match here {
+        Some(here) => here,
+        None if host.starts_with(':') => format!("127.0.0.1{host}"),
+        None => host.to_owned(),
+    };
     let authority = host.split('/').next().unwrap_or_default();
     let has_port =
         authority.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));

@@ -1,13 +1,13 @@
 //! What the shape alone cannot tell: names that lead somewhere, values that make sense together.
 
 mod content;
+mod reach;
 mod targets;
 mod tasks;
 mod tenants;
 
 use super::{
-    AuthenticationConfig, BaseUrl, Config, Origin, Problem, VendorConfig, alerts, batch, budgets, cache,
-    heartbeat, nats,
+    Config, Origin, Problem, VendorConfig, alerts, batch, budgets, cache, heartbeat, nats,
     nearest::did_you_mean,
     routing,
     sanity::{self, PricePeers},
@@ -15,11 +15,11 @@ use super::{
     tree::Cursor,
     usage,
 };
-use crate::{access::AdminKey, catalog::Catalog, config::Environment};
 use signalbox_pricing::Day;
 use signalbox_types::ModelRef;
-use std::collections::HashSet;
 use targets::Targets;
+
+pub(super) use reach::{check_reach, mark_meant, what_is_missing};
 
 /// What was found: faults refuse the file, warnings do not.
 #[derive(Debug, Default)]
@@ -76,6 +76,10 @@ fn check_server(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
             format!("{metrics} can be reached from other machines, and who asks for metrics needs no key");
         findings.warn(&server.key("metrics_listen"), message);
     }
+    if config.mtls.is_none() && in_file(&server.key("internal_listen")) {
+        let message = "roles have a listener of their own only where they show certificates: add `mtls`, or leave this out";
+        findings.fault(&server.key("internal_listen"), message);
+    }
     let addresses = [
         ("listen", Some(config.server.listen)),
         ("internal_listen", config.mtls.as_ref().map(|_| config.server.internal_listen)),
@@ -91,6 +95,11 @@ fn check_server(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
             findings.fault(&server.key(field), format!("is the same as `{other}`; each needs its own port"));
         }
     }
+}
+
+/// Whether the operator's file says something about this, rather than the built-in catalogue alone.
+fn in_file(at: &Cursor<'_>) -> bool {
+    at.node.is_some_and(|node| node.at.origin == Origin::File)
 }
 
 fn check_models(config: &Config, root: &Cursor<'_>, built_in: &Cursor<'_>, findings: &mut Findings) {
@@ -153,66 +162,5 @@ fn check_exchange_rate(config: &Config, root: &Cursor<'_>, findings: &mut Findin
             );
         }
         Some(_) => {}
-    }
-}
-
-/// An address that others reach where nobody has to say who he is.
-fn check_listen(config: &Config, env: &Environment, root: &Cursor<'_>, findings: &mut Findings) {
-    let address = config.server.listen;
-    let authenticated = config.access.authentication == AuthenticationConfig::Required
-        || env.get(AdminKey::VARIABLE).is_some();
-    if !address.ip().is_loopback() && !authenticated {
-        let message = format!(
-            "{address} can be reached from other machines, and until there is an API key callers are not \
-             authenticated; set {} in the environment",
-            AdminKey::VARIABLE
-        );
-        findings.warn(&root.key("server").key("listen"), message);
-    }
-}
-
-/// What the environment leaves open, and what it leaves out of reach: vendors that the file names without their key,
-/// aliases without a vendor.
-pub(super) fn check_reach(
-    config: &Config,
-    catalog: &Catalog,
-    env: &Environment,
-    root: &Cursor<'_>,
-    findings: &mut Findings,
-) {
-    check_listen(config, env, root, findings);
-    let reachable: HashSet<_> = catalog.vendors(env).into_iter().map(|vendor| vendor.name).collect();
-    for (name, vendor) in &config.vendors {
-        let at = root.key("vendors").key(name);
-        if in_file(&at) && !reachable.contains(name.as_str()) {
-            findings.warn(&at, format!("is left out: {}", what_is_missing(vendor)));
-        }
-    }
-    for (name, alias) in catalog.aliases() {
-        let at = root.key("aliases").key(name);
-        if in_file(&at) && !alias.targets.iter().any(|target| reachable.contains(&target.vendor)) {
-            findings.warn(&at, "none of its models is at a configured vendor");
-        }
-    }
-    cache::check_secret(config, env, root, findings);
-    content::check_keys(config, env, root, findings);
-}
-
-/// Whether the operator's file says something about this, rather than the built-in catalogue alone.
-fn in_file(at: &Cursor<'_>) -> bool {
-    at.node.is_some_and(|node| node.at.origin == Origin::File)
-}
-
-fn what_is_missing(vendor: &VendorConfig) -> String {
-    let key =
-        vendor.api_key.as_ref().and_then(|key| key.env.as_ref()).map(|names| names.as_slice().join(" or "));
-    let url = match &vendor.base_url {
-        Some(BaseUrl::Environment(names)) => Some(names.env.as_slice().join(" or ")),
-        _ => None,
-    };
-    match (url, key) {
-        (Some(variable), _) => format!("the environment has no http or https address in {variable}"),
-        (None, Some(variable)) => format!("the environment has no {variable}"),
-        (None, None) => "it has neither a key nor an address of its own".to_owned(),
     }
 }

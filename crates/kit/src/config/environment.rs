@@ -19,7 +19,20 @@ impl Environment {
 
     /// The first of several variables that is set.
     pub fn first<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<&str> {
-        names.into_iter().find_map(|name| self.get(name))
+        self.first_named(names).map(|(_, value)| value)
+    }
+
+    /// The same, with its name.
+    pub(crate) fn first_named<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Option<(&'n str, &str)> {
+        names.into_iter().find_map(|name| Some((name, self.get(name)?)))
+    }
+
+    /// The names of those that are set.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, value)| !value.trim().is_empty()).map(|(name, _)| name.as_str())
     }
 }
 

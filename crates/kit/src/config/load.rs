@@ -1,14 +1,15 @@
 //! From a file to a checked configuration and its catalogue.
 
 use super::{
-    Config, ConfigErrors, Environment, KeySource, Located, Origin, Position, Problem, Secret, check,
+    Config, ConfigErrors, Environment, KeySource, Located, Origin, Position, Problem, Secret, VendorConfig,
+    check,
     input::read_text,
     overlay::overlay,
     prune, schema,
     shape::convert,
     tree::{Cursor, Node, Value as Yaml, parse},
 };
-use crate::catalog::{Catalog, DEFAULT_CATALOG};
+use crate::catalog::{Catalog, DEFAULT_CATALOG, VendorSettings};
 use serde::Deserialize;
 use signalbox_pricing::Day;
 use std::{
@@ -38,6 +39,34 @@ impl Loaded {
         field.split('.').fold(Cursor::root(&self.tree), |at, key| at.key(key)).problem(message)
     }
 
+    /// The vendors that a process serves with which calls them.
+    ///
+    /// # Errors
+    /// Where the file names a key or an address that is not there, and nobody else can be called: such a process would
+    /// refuse every request, and that is noticed too late.
+    pub fn vendors_to_call(&self, env: &Environment) -> Result<Vec<VendorSettings>, ConfigErrors> {
+        let vendors = self.catalog.vendors(env);
+        let is_lost = |name: &str, config: &VendorConfig| {
+            config.meant
+                && config.simulate != Some(true)
+                && !vendors.iter().any(|vendor| &*vendor.name == name)
+        };
+        let lost: Vec<_> =
+            self.config.vendors.iter().filter(|(name, config)| is_lost(name, config)).collect();
+        if lost.is_empty() || vendors.iter().any(|vendor| !vendor.simulated) {
+            return Ok(vendors);
+        }
+        let root = Cursor::root(&self.tree);
+        let told = lost.into_iter().map(|(name, config)| {
+            let message = format!(
+                "{}; no other vendor can be called, and answers are made up only where `simulate: true` says so",
+                check::what_is_missing(config)
+            );
+            root.key("vendors").key(name).problem(message)
+        });
+        Err(ConfigErrors::new(self.file.clone(), told.collect()))
+    }
+
     /// The warnings as lines of the form `file:line:column: field: message`.
     pub fn warning_lines(&self) -> impl Iterator<Item = String> {
         let file = self.file.as_deref();
@@ -58,10 +87,11 @@ pub fn load(path: Option<&Path>, env: &Environment, today: Day) -> Result<Loaded
     load_text(&text, Some(path), env, today)
 }
 
-/// A file without content is half written or lost far more often than meant.
+/// A file without content is half written or lost far more often than meant; so is one of which only comments are left.
 fn read_configuration(path: &Path) -> Result<String, String> {
     let text = read_text(path)?;
-    match text.trim_start_matches('\u{feff}').trim().is_empty() {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    match lines.all(|line| line.is_empty() || line.starts_with('#') || matches!(line, "---" | "...")) {
         true => Err("is empty; write `{}` for the built-in defaults".to_owned()),
         false => Ok(text),
     }
@@ -107,6 +137,7 @@ fn read(
     let base = if alone { Node::empty_map(Origin::File) } else { built_in.clone() };
     let tree = overlay(base, over);
     let mut config = typed(&tree, problems)?;
+    check::mark_meant(&mut config, &Cursor::root(&tree));
     prune::drop_dangling_defaults(&mut config, &Cursor::root(&tree));
     let mut findings = check::Findings::default();
     check::check(&config, &Cursor::root(&tree), &Cursor::root(&built_in), today, &mut findings);
@@ -117,6 +148,7 @@ fn read(
     }
     let catalog = Catalog::build(&config, keys, &[DEFAULT_CATALOG, text]);
     check::check_reach(&config, &catalog, env, &Cursor::root(&tree), &mut findings);
+    problems.append(&mut findings.problems);
     Some((config, catalog, findings.warnings, tree))
 }
 

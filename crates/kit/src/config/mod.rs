@@ -36,6 +36,7 @@ mod tls;
 mod tree;
 mod usage;
 mod values;
+mod variables;
 mod vendors;
 mod watch;
 mod words;

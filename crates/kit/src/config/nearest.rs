@@ -17,7 +17,7 @@ pub(crate) fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = 
 }
 
 /// Insertions, deletions and replacements that make one text the other (Levenshtein).
-fn distance(left: &str, right: &str) -> usize {
+pub(super) fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().take(200).collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (line, from) in left.chars().take(200).enumerate() {

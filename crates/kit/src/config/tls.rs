@@ -48,13 +48,18 @@ pub(super) fn check(
     findings: &mut Findings,
 ) {
     for (role, addresses) in peers.each() {
+        let at = root.key("peers").key(role);
+        if addresses.is_empty() && at.node.is_some() {
+            findings
+                .fault(&at, "is empty: leave it out where the role is in this process, or say where it is");
+        }
         for (index, address) in addresses.iter().enumerate() {
             let told = match (mtls.is_some(), address.starts_with("https://")) {
                 (true, false) => "write https:// where there is `mtls`",
                 (false, true) => "is reached over TLS only where there is `mtls`: add that, or write http://",
                 _ => continue,
             };
-            findings.fault(&root.key("peers").key(role).index(index), format!("`{address}`: {told}"));
+            findings.fault(&at.index(index), format!("`{address}`: {told}"));
         }
     }
     let domain = mtls.map(|mtls| mtls.trust_domain.as_str()).unwrap_or("-");

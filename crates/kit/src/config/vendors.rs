@@ -52,6 +52,9 @@ pub struct VendorConfig {
     pub dynamic_models: Option<bool>,
     /// Whether it is simulated. Default: only where no vendor at all is configured.
     pub simulate: Option<bool>,
+    /// The operator's file itself says where its key or address is, so that it is meant to be called.
+    #[serde(skip)]
+    pub meant: bool,
 }
 
 fn default_concurrency() -> usize {

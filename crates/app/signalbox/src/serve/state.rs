@@ -170,10 +170,14 @@ pub(crate) async fn follow_config(shared: Shared, mut connections: Connections) 
             if reloads.changed().await.is_err() {
                 return;
             }
-            let settings = shared.config.catalog().vendors(shared.config.environment());
-            if settings == connected {
-                continue;
-            }
+            let settings = match vendors::settings(&shared.config, &shared.roles) {
+                Ok(settings) if settings == connected => continue,
+                Ok(settings) => settings,
+                Err(errors) => {
+                    tracing::error!("vendors not connected anew, the old connections stay:\n{errors}");
+                    continue;
+                }
+            };
             let outcome = if calls_vendors { connections.connect(&settings).await } else { Ok(()) };
             match outcome {
                 Ok(()) => adopt(&shared, &connected, &settings),

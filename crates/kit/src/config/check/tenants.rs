@@ -14,6 +14,9 @@ pub(super) fn check(targets: &Targets<'_>, root: &Cursor<'_>, findings: &mut Fin
     for (id, tenant) in &targets.config.tenants {
         let at = root.key("tenants").key(id);
         check_name(id, &at, findings);
+        if id.trim().is_empty() {
+            findings.fault(&at, "a tenant has an id: nobody's requests would ever be this one's");
+        }
         check_own_names(targets, tenant, &at, findings);
         check_routing(targets.config, tenant, &at, findings);
         offer.check_rules(tenant, &at, findings);

@@ -388,3 +388,32 @@ fn what_works_but_deserves_a_look_is_a_warning() {
     assert_eq!(told[0], "signalbox.yaml:1:16: vendors.xai: is left out: the environment has no XAI_API_KEY");
     assert_eq!(told[1], "signalbox.yaml:2:17: aliases.only: none of its models is at a configured vendor");
 }
+
+#[test]
+fn what_is_written_and_would_mean_nothing_is_refused() {
+    for (text, expected) in [
+        ("tenants: {'': {plan: x}}\n", "a tenant has an id"),
+        ("peers: {adapter: []}\n", "peers.adapter: is empty: leave it out"),
+        (
+            "server: {internal_listen: '127.0.0.1:1'}\n",
+            "server.internal_listen: roles have a listener of their own only",
+        ),
+    ] {
+        assert!(bad(text).contains(expected), "{}", bad(text));
+    }
+}
+
+#[test]
+fn a_file_of_which_only_comments_are_left_is_taken_for_an_empty_one() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let load = |text: &str| {
+        std::fs::write(file.path(), text).unwrap();
+        super::load(Some(file.path()), &Environment::default(), today())
+            .map(|_| ())
+            .map_err(|errors| errors.to_string())
+    };
+    for text in ["", " \n", "# vendors: {}\n\n  # nothing\n", "---\n# nothing\n"] {
+        assert!(load(text).unwrap_err().contains("is empty; write `{}`"), "{text:?}");
+    }
+    load("# all of it\n{}\n").unwrap();
+}
