@@ -7,12 +7,15 @@
 {{- end -}}
 {{- include "signalbox.checkEnv" (dict "root" .root "plan" .plan "at" "defaults" "env" .root.Values.defaults.extraEnv) -}}
 {{- include "signalbox.checkPod" (dict "plan" .plan "at" "defaults" "pod" .root.Values.defaults) -}}
-{{- include "signalbox.checkVendorKeys" . -}}
+{{- include "signalbox.checkResources" (dict "plan" .plan "at" "migrations" "resources" .root.Values.migrations.resources) -}}
+{{- include "signalbox.checkVendors" . -}}
 {{- include "signalbox.checkMetadata" . -}}
 {{- include "signalbox.checkNames" . -}}
 {{- include "signalbox.checkSpool" . -}}
 {{- include "signalbox.checkUrls" . -}}
+{{- include "signalbox.checkBatch" . -}}
 {{- include "signalbox.checkService" . -}}
+{{- include "signalbox.checkScrapes" . -}}
 {{- include "signalbox.checkNats" . -}}
 {{- include "signalbox.checkConfig" . -}}
 {{- include "signalbox.checkSecrets" . -}}
@@ -81,13 +84,12 @@
     {{- $urls := join " and " .embedded -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s: without %s what it keeps is in a file, which each upgrade would take away with its pod; give %s, or set spool.persistence.enabled (only a single deployment of all roles, to try things out, does without)" $key $urls $urls)) -}}
   {{- end -}}
-  {{- if and .hpa.enabled (gt (int .hpa.minReplicas) (int .hpa.maxReplicas)) -}}
-    {{- include "signalbox.refuse" (list $.plan (printf "%s.hpa.minReplicas: is more than maxReplicas" $key)) -}}
-  {{- end -}}
   {{- if and (not (include "signalbox.caches" $.root)) (eq (join "," .roles) "cache") -}}
     {{- include "signalbox.refuse" (list $.plan (printf "%s.enabled: set it to false, since config.cache.enabled switches off all that it would do" $key)) -}}
   {{- end -}}
 {{- end -}}
+{{- include "signalbox.checkScaling" . -}}
+{{- include "signalbox.checkResources" (dict "plan" .plan "at" $key "resources" .deployment.resources) -}}
 {{- include "signalbox.checkEnv" (dict "root" .root "plan" .plan "at" $key "env" .deployment.extraEnv) -}}
 {{- include "signalbox.checkPod" (dict "plan" .plan "at" $key "pod" .deployment) -}}
 {{- if gt (len .name) 15 -}}
@@ -110,6 +112,22 @@
 {{- range $values.networkPolicy.clients }}{{ if .ipBlock }}{{ $outside = true }}{{ end }}{{ end -}}
 {{- if and (ne $values.service.type "ClusterIP") $values.networkPolicy.enabled (not $outside) -}}
   {{- include "signalbox.refuse" (list .plan (printf "networkPolicy.clients: names pods alone, so that nobody outside of the cluster gets in by service.type %s; add an ipBlock, as in {ipBlock: {cidr: 10.0.0.0/8}}" $values.service.type)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A database for jobs that nobody has. */}}
+{{- define "signalbox.checkBatch" -}}
+{{- if and .root.Values.batch.postgresql.url (not (hasKey .plan.owners "batch")) -}}
+  {{- include "signalbox.refuse" (list .plan "batch.postgresql.url: has no effect, since no deployment has the role batch") -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Prometheus' operator refuses a scrape that would last into the next. */}}
+{{- define "signalbox.checkScrapes" -}}
+{{- with .root.Values.serviceMonitor -}}
+  {{- if and .enabled (gt (include "signalbox.millis" .scrapeTimeout | int64) (include "signalbox.millis" .interval | int64)) -}}
+    {{- include "signalbox.refuse" (list $.plan "serviceMonitor.scrapeTimeout: is longer than serviceMonitor.interval") -}}
+  {{- end -}}
 {{- end -}}
 {{- end -}}
 

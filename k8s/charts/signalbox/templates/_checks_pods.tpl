@@ -32,18 +32,6 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Vendors' keys are not among what means something else: (dict "root" $ "plan" PLAN). */}}
-{{- define "signalbox.checkVendorKeys" -}}
-{{- $keys := .root.Values.vendorKeys -}}
-{{- include "signalbox.checkTwice" (dict "plan" .plan "at" "vendorKeys" "items" $keys "field" "env") -}}
-{{- $owned := include "signalbox.ownVariables" . | fromJson -}}
-{{- range $keys -}}
-  {{- if or (hasKey $owned .env) (hasPrefix "SIGNALBOX_" .env) (has .env (list "PATH" "HOME")) -}}
-    {{- include "signalbox.refuse" (list $.plan (printf "vendorKeys: %s is not a vendor's key but a variable with a meaning of its own; name another, as in OPENAI_API_KEY" .env)) -}}
-  {{- end -}}
-{{- end -}}
-{{- end -}}
-
 {{/* Everything in a list once: (dict "plan" PLAN "at" KEY "items" LIST "field" NAME). */}}
 {{- define "signalbox.checkTwice" -}}
 {{- $seen := dict -}}

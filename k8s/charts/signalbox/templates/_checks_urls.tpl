@@ -28,7 +28,34 @@
     {{- include "signalbox.refuse" (list $.plan (printf "%s: has a port that is not from 1 to 65535" .at)) -}}
   {{- end -}}
 {{- end }}{{ end -}}
-{{- if and (include "signalbox.hasCa" $values.clickhouse) (not (hasPrefix "https:" $values.clickhouse.url)) -}}
-  {{- include "signalbox.refuse" (list .plan "clickhouse.ca: has no effect unless clickhouse.url begins with https") -}}
+{{- range $at, $url := dict "postgresql.url" $values.postgresql.url "batch.postgresql.url" $values.batch.postgresql.url -}}
+  {{- if and (regexMatch "[?&]sslmode=" $url) (not (regexMatch "[?&]sslmode=(disable|allow|prefer|require|verify-ca|verify-full)(&|$)" $url)) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s: sslmode is one of disable, allow, prefer, require, verify-ca and verify-full" $at)) -}}
+  {{- end -}}
+{{- end -}}
+{{- include "signalbox.checkCas" . -}}
+{{- end -}}
+
+{{/* Certificates to trust are given once, and only where a server's is looked at. */}}
+{{- define "signalbox.checkCas" -}}
+{{- $values := .root.Values -}}
+{{- $verifies := "[?&]sslmode=verify-(ca|full)(&|$)" -}}
+{{- $encrypted := ne (len $values.nats.servers) 0 -}}
+{{- range $values.nats.servers }}{{ if not (hasPrefix "tls:" .) }}{{ $encrypted = false }}{{ end }}{{ end -}}
+{{- $jobs := include "signalbox.batchPostgresql" .root | fromJson -}}
+{{- $rules := list
+  (dict "at" "postgresql" "store" $values.postgresql "counts" (regexMatch $verifies $values.postgresql.url) "unless" "postgresql.url has sslmode=verify-full, or verify-ca")
+  (dict "at" "batch.postgresql" "store" $values.batch.postgresql "counts" (regexMatch $verifies $jobs.url) "unless" "batch.postgresql.url has sslmode=verify-full, or verify-ca")
+  (dict "at" "redis" "store" $values.redis "counts" (hasPrefix "rediss:" $values.redis.url) "unless" "redis.url begins with rediss")
+  (dict "at" "cache.redis" "store" $values.cache.redis "counts" (hasPrefix "rediss:" $values.cache.redis.url) "unless" "cache.redis.url begins with rediss")
+  (dict "at" "clickhouse" "store" $values.clickhouse "counts" (hasPrefix "https:" $values.clickhouse.url) "unless" "clickhouse.url begins with https")
+  (dict "at" "nats" "store" $values.nats "counts" $encrypted "unless" "each of nats.servers begins with tls") -}}
+{{- range $rules -}}
+  {{- if and (include "signalbox.hasCa" .store) (not .counts) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.ca: has no effect unless %s" .at .unless)) -}}
+  {{- end -}}
+  {{- if and .store.ca.existingSecret .store.ca.existingConfigMap -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.ca: give either existingSecret or existingConfigMap, not both" .at)) -}}
+  {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,13 +1,18 @@
 {{/* What is written as a number with a unit. */}}
 
-{{/* Bytes of a quantity, as `4Gi`. */}}
-{{- define "signalbox.bytes" -}}
+{{/* Thousandths of a quantity, as `250m` or `4Gi`. */}}
+{{- define "signalbox.thousandths" -}}
 {{- if kindIs "string" . -}}
   {{- $units := dict "m" 0.001 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
-  {{- mulf (regexFind "^[0-9.]+" . | float64) (get $units (regexFind "[A-Za-z]+$" .) | default 1) | int64 -}}
+  {{- mulf 1000 (regexFind "^[0-9.]+" . | float64) (get $units (regexFind "[A-Za-z]+$" .) | default 1) | int64 -}}
 {{- else -}}
-  {{- int64 . -}}
+  {{- mulf 1000 . | int64 -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Bytes of a quantity. */}}
+{{- define "signalbox.bytes" -}}
+{{- div (include "signalbox.thousandths" . | int64) 1000 -}}
 {{- end -}}
 
 {{/* Milliseconds of a length of time, as `1h30m`. */}}

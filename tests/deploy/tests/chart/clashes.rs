@@ -3,11 +3,8 @@
 
 use super::refusals::refusal_of_all;
 
-/// What is set, and what is told of it.
-type Clash = (&'static str, &'static str);
-
-/// All in one, since all problems are told at once.
-fn assert_told(base: &str, clashes: &[Clash]) {
+/// What is set, and what is told of it: all in one, since all problems are told at once.
+pub(super) fn assert_told(base: &str, clashes: &[(&str, &str)]) {
     let sets: Vec<&str> = clashes.iter().map(|(set, _)| *set).collect();
     let message = refusal_of_all(base, &sets);
     for (set, told) in clashes {

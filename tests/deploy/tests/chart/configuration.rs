@@ -130,7 +130,7 @@ fn pods_are_replaced_for_what_is_read_at_start_and_for_nothing_else() {
         (r#"config.usage={"ingest":{"batch_events":100}}"#, true),
         (r#"config.batch={"window_wait":"5m"}"#, true),
         (r#"config.alerts={"enabled":false}"#, true),
-        (r#"nats.servers=["nats://other:4222"]"#, true),
+        (r#"nats.servers=["tls://other:4222"]"#, true),
         (r#"telemetry.logLevel="debug""#, true),
         (r#"shutdown.longestStreamSeconds=301"#, true),
     ] {

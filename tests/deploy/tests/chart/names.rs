@@ -43,6 +43,7 @@ fn names_that_look_like_numbers_and_truths_stay_names() {
         r#"adminKey.existingSecret={"name":"1e3","key":"yes"}"#,
         r#"cacheSecret.existingSecret={"name":"no","key":"0x1f"}"#,
         r#"vendorKeys=[{"env":"Y","existingSecret":{"name":"null","key":"12"}}]"#,
+        r#"config.vendors.local={"kind":"openai-compatible","base_url":"http://local","api_key":{"env":"Y"}}"#,
         r#"deployments.true={"roles":["cache"],"mtls":{"existingSecret":{"name":"017"}},"podLabels":{"a":"1e3"}}"#,
         r#"deployments.cache.enabled=false"#,
         r#"mtls.enabled=true"#,

@@ -1,0 +1,67 @@
+//! Vendors' keys and the variables that vendors look in go together; a slip on either side would leave a vendor out silently.
+
+use super::{clashes::assert_told, refusals::refusal_of_all};
+use signalbox_deploy::{
+    helm::{CHART, Helm, values_files},
+    yaml,
+};
+
+pub(super) fn split_takes(sets: &[&str]) {
+    let split =
+        values_files(&format!("{CHART}/examples")).into_iter().find(|file| file.ends_with("split.yaml"));
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set-json", set]).collect();
+    Helm::Four.template(&[&split.unwrap()], &sets).unwrap();
+}
+
+fn keys(names: &[&str]) -> String {
+    let key = |name: &&str| format!(r#"{{"env":"{name}","existingSecret":{{"name":"v","key":"k"}}}}"#);
+    format!("vendorKeys=[{}]", names.iter().map(key).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn a_key_that_no_vendor_looks_for_is_refused_by_its_name() {
+    let message = refusal_of_all("split", &[&keys(&["OPENAI_APIKEY", "XAI_API_KEY"])]);
+    assert!(message.contains("vendorKeys: no vendor looks for its key in OPENAI_APIKEY;"), "{message}");
+    assert!(!message.contains("in XAI_API_KEY"), "{message}");
+}
+
+#[test]
+fn a_variable_of_a_vendor_that_nothing_gives_is_refused_by_its_name() {
+    assert_told(
+        "split",
+        &[
+            (
+                r#"config.vendors.openai={"api_key":{"env":"OPENAI_KEY"}}"#,
+                "config.vendors.openai.api_key.env: nothing gives adapters OPENAI_KEY; add it to vendorKeys",
+            ),
+            (
+                r#"config.vendors.xai={"api_key":{"env":["XAI_ONE","XAI_TWO"]}}"#,
+                "config.vendors.xai.api_key.env: nothing gives adapters XAI_ONE or XAI_TWO",
+            ),
+            (
+                r#"deployments.router.extraEnv=[{"name":"XAI_ONE","value":"not an adapter's"}]"#,
+                "config.vendors.xai.api_key.env: nothing gives adapters XAI_ONE",
+            ),
+        ],
+    );
+}
+
+const GROQ: &str = r#"config.vendors.groq={"kind":"openai-compatible","base_url":"https://groq","api_key":{"env":"GROQ_KEY"}}"#;
+
+#[test]
+fn a_variable_may_come_from_any_place_that_adapters_see() {
+    split_takes(&[GROQ, &keys(&["OPENAI_API_KEY", "GROQ_KEY"])]);
+    let reference = r#"[{"name":"GROQ_KEY","valueFrom":{"secretKeyRef":{"name":"v","key":"groq"}}}]"#;
+    split_takes(&[GROQ, &format!("deployments.adapter.extraEnv={reference}")]);
+    split_takes(&[GROQ, r#"defaults.extraEnvFrom=[{"secretRef":{"name":"vendors"}}]"#]);
+    split_takes(&[r#"config.vendors={"xai":null,"openai":{"simulate":true,"api_key":{"env":"NONE"}}}"#]);
+}
+
+#[test]
+fn each_variable_of_the_built_in_vendors_is_known() {
+    let catalogue = yaml("deploy/catalog/base.yaml");
+    let vendors = catalogue["vendors"].as_object().unwrap().values();
+    let names: Vec<&str> = vendors.filter_map(|vendor| vendor["api_key"]["env"].as_str()).collect();
+    assert!(names.len() >= 5, "{names:?}");
+    split_takes(&[&keys(&names)]);
+}
