@@ -1,9 +1,13 @@
 //! Two readings side by side.
 
+mod case;
 mod forms;
 mod order;
+mod pauses;
 mod quotes;
+mod symbols;
 mod turns;
+mod wording;
 mod words;
 
 use crate::{
@@ -52,6 +56,9 @@ impl<'a> Pair<'a> {
             Guard::Content => self.words().others(),
             Guard::Turn => turns::difference(self.a, self.b, self.lexicon),
             Guard::Form => forms::difference(self),
+            Guard::Symbol => symbols::difference(&self.a.written, &self.b.written),
+            Guard::Case => case::difference(&self.a.written, &self.b.written),
+            Guard::Pause => pauses::difference(self.a, self.b),
             Guard::Order => order::difference(self),
         }
     }

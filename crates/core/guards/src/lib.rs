@@ -20,6 +20,7 @@ mod reading;
 mod refusal;
 mod signature;
 mod tokens;
+mod written;
 
 pub use normalise::normalise;
 pub use refusal::{Guard, Refusal};

@@ -6,6 +6,7 @@ mod numbers;
 use crate::{
     lexicon::{Kind, Lexicon, Meaning},
     tokens::{Shape, Token, is_han, script, tokens},
+    written::Written,
 };
 
 /// Something a text says.
@@ -40,6 +41,8 @@ pub(crate) struct Reading {
     pub(crate) turns: Vec<String>,
     /// Which tokens politeness is made of.
     pub(crate) polite: Vec<bool>,
+    /// Its letters and symbols.
+    pub(crate) written: Written,
     /// Whether the text is in the language's script.
     pub(crate) in_script: bool,
 }
@@ -49,6 +52,7 @@ impl Reading {
         let tokens = tokens(text, lexicon);
         let in_script = in_script(&tokens, lexicon);
         let mut terms = terms(&tokens, lexicon);
+        unfold_negated(&mut terms);
         let mut polite = vec![false; tokens.len()];
         for term in terms.iter().filter(|term| term.kind == Kind::Polite) {
             polite.iter_mut().take(term.until).skip(term.from).for_each(|token| *token = true);
@@ -59,7 +63,7 @@ impl Reading {
         numbers::attach_units(&mut terms);
         dates::settle(&mut terms);
         terms.retain(|term| !matches!(term.kind, Kind::Drop | Kind::Polite | Kind::Turn));
-        Self { tokens, terms, turns, polite, in_script }
+        Self { tokens, terms, turns, polite, written: Written::of(text, lexicon), in_script }
     }
 
     /// The keys of one kind, in order.
@@ -70,6 +74,16 @@ impl Reading {
     /// Words that carry meaning, in order.
     pub(crate) fn content(&self) -> impl Iterator<Item = &Term> {
         self.terms.iter().filter(|term| term.is_content())
+    }
+}
+
+/// Behind a negation politeness is none: "do not tell me", "non può".
+fn unfold_negated(terms: &mut [Term]) {
+    for at in 1..terms.len() {
+        let negated = terms[at - 1].kind == Kind::Negation && terms[at - 1].until == terms[at].from;
+        if negated && terms[at].kind == Kind::Polite {
+            terms[at].kind = Kind::Word;
+        }
     }
 }
 

@@ -35,13 +35,19 @@ pub enum Guard {
     Form,
     /// Grammar that turns the meaning: for and against, to and from, was and will be, my and your.
     Turn,
+    /// Signs, operators, brackets, emoji, and what they belong to.
+    Symbol,
+    /// Capital and small letters, and accents, of words that both texts have.
+    Case,
+    /// Commas and full stops, where the words are the same.
+    Pause,
     /// Who does what to whom: words that changed places.
     Order,
 }
 
 impl Guard {
     /// Every one.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 19] = [
         Self::Language,
         Self::Number,
         Self::Comparator,
@@ -57,6 +63,9 @@ impl Guard {
         Self::Content,
         Self::Form,
         Self::Turn,
+        Self::Symbol,
+        Self::Case,
+        Self::Pause,
         Self::Order,
     ];
 
@@ -78,6 +87,9 @@ impl Guard {
             Self::Content => "content",
             Self::Form => "form",
             Self::Turn => "turn",
+            Self::Symbol => "symbol",
+            Self::Case => "case",
+            Self::Pause => "pause",
             Self::Order => "order",
         }
     }

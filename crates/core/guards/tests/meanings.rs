@@ -62,6 +62,9 @@ const DIFFERENT: &[(&str, Guard, &str, &str)] = &[
     ("en", Guard::Order, "Convert Word to PDF", "Convert PDF to Word"),
     ("en", Guard::Order, "how dogs chase cats", "how cats chase dogs"),
     ("en", Guard::Order, "move money from savings to checking", "move money from checking to savings"),
+    // Whoever shouts, or writes like a title, may mean WHO or who, Turkey or turkey.
+    ("en", Guard::Case, "DO YOU ACCEPT VOUCHERS?", "do you accept vouchers"),
+    ("en", Guard::Case, "Do You Accept Vouchers?", "Do you accept vouchers?"),
     ("it", Guard::Number, "Dammi 6 tag", "Dammi 16 tag"),
     ("it", Guard::Number, "Inflazione al 2,1 per cento", "Inflazione al 3,1 per cento"),
     ("it", Guard::Comparator, "Elenca al massimo 5 nomi", "Elenca almeno 5 nomi"),
@@ -129,8 +132,6 @@ const SAME: &[(&str, &str, &str)] = &[
         "On train tickets, is there a discount for students?",
     ),
     ("en", "Translate: the shop is closed", "Please translate \"the shop is closed\""),
-    ("en", "DO YOU ACCEPT VOUCHERS?", "do you accept vouchers"),
-    ("en", "Do You Accept Vouchers?", "Do you accept vouchers?"),
     (
         "it",
         "Riassumi il capitolo 3 del manuale",

@@ -17,7 +17,7 @@ const MOST_RECORDS: usize = 512;
 /// Reports of a task that are remembered, so that a repeated one does not count twice.
 const MOST_REPORTS: usize = 1_024;
 /// Raised when the guards change so much that what was observed before says nothing any more.
-const GUARDS: &[u8] = b"guards 1";
+const GUARDS: &[u8] = b"guards 2";
 
 /// What is known of a task.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Words that differ in nothing but their form, where hardly anything else differs: "the author" is not "the authors",
 //! and in languages with cases the endings say who bites whom.
 
-use super::{Pair, order::distance};
+use super::{Pair, wording::distance};
 use crate::{
     reading::{Reading, Term},
     tokens::Shape,

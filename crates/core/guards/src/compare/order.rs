@@ -1,10 +1,12 @@
 //! The same words in other places: "Word to PDF" is not "PDF to Word".
 
-use super::{Pair, target};
+use super::{
+    Pair, target,
+    wording::{distance, indexed, words},
+};
 use crate::{
     lexicon::Kind,
     reading::{Reading, Term},
-    tokens::Shape,
 };
 
 /// Texts that differ in no more words than this say the same words: when those are in another order, that is the
@@ -34,60 +36,60 @@ fn related(reading: &Reading) -> Vec<(&str, &Term)> {
     relations.filter_map(|(at, term)| Some((term.key.as_str(), target(&reading.terms, at)?))).collect()
 }
 
-/// Almost the same words, but what they say comes in another order, and not only because a clause was moved to the front.
+/// Almost the same words in another order, which may be said of other things: "only I like", "I only like".
 fn moved(pair: &Pair<'_>) -> Option<String> {
     let (a, b) = (words(pair.a), words(pair.b));
-    if a == b || distance(&a, &b) > ALMOST_EQUAL {
+    let lone = distance(&a, &b);
+    if lone > ALMOST_EQUAL || is_left_out(&a, &b, lone) {
         return None;
     }
-    let keys = |reading| said(reading).map(|term| term.key.as_str()).collect::<Vec<_>>();
-    let (said_a, said_b) = (keys(pair.a), keys(pair.b));
-    let same = said_a.len() == said_b.len()
-        && said_a.iter().zip(&said_b).all(|(a, b)| pair.lexicon.words.same(a, b));
-    if same || clause_moved(pair.a, &a, &b) || clause_moved(pair.b, &b, &a) {
-        return None;
-    }
-    Some("the same words in another order".to_owned())
-}
-
-fn said(reading: &Reading) -> impl Iterator<Item = &Term> {
-    reading.terms.iter().filter(|term| !matches!(term.kind, Kind::Relation | Kind::Question))
-}
-
-/// The words of a text but for politeness.
-fn words(reading: &Reading) -> Vec<&str> {
-    indexed(reading).map(|(_, word)| word).collect()
-}
-
-fn indexed(reading: &Reading) -> impl Iterator<Item = (usize, &str)> {
-    let tokens = reading.tokens.iter().zip(&reading.polite).enumerate();
-    tokens
-        .filter(|(_, (token, polite))| token.shape != Shape::Mark && !**polite)
-        .map(|(at, (token, _))| (at, token.text.as_str()))
-}
-
-/// How many words one text has and the other has not.
-pub(super) fn distance(a: &[&str], b: &[&str]) -> usize {
-    let mut left = b.to_vec();
-    let lone = a.iter().filter(|word| {
-        let found = left.iter().position(|other| other == *word);
-        found.map(|at| left.swap_remove(at)).is_none()
-    });
-    lone.count() + left.len()
-}
-
-/// Whether `b` is `a` with what stands behind a mark put in front: "On trains, is there a discount?".
-fn clause_moved(reading: &Reading, a: &[&str], b: &[&str]) -> bool {
-    let behind_mark = |at: usize| {
-        at.checked_sub(1)
-            .and_then(|before| reading.tokens.get(before))
-            .is_some_and(|token| token.shape == Shape::Mark)
+    let moved = match lone {
+        0 => !is_clause_in_front(pair.a, &b) && !is_clause_in_front(pair.b, &a),
+        _ => has_reach(pair.a) || has_reach(pair.b) || !says_in_order(pair),
     };
-    a.len() == b.len()
-        && indexed(reading).enumerate().any(|(position, (at, _))| {
-            position > 0 && behind_mark(at) && {
-                let (front, back) = a.split_at(position);
-                back.iter().chain(front).eq(b.iter())
-            }
+    moved.then(|| "the same words in another order".to_owned())
+}
+
+/// Whether a word says something of what happens to stand beside it, as "not" and "only" do.
+fn has_reach(reading: &Reading) -> bool {
+    reading.terms.iter().any(|term| matches!(term.kind, Kind::Negation | Kind::Scope))
+}
+
+/// Whether what carries meaning comes in the same order.
+fn says_in_order(pair: &Pair<'_>) -> bool {
+    let keys = |reading: &'_ Reading| -> Vec<String> {
+        let said = reading.terms.iter().filter(|term| !matches!(term.kind, Kind::Relation | Kind::Question));
+        said.map(|term| term.key.clone()).collect()
+    };
+    let (a, b) = (keys(pair.a), keys(pair.b));
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| pair.lexicon.words.same(a, b))
+}
+
+/// Whether a text is the other one with its last words in front, before a comma: "On trains, is there a discount?". They
+/// must begin with grammar and say nothing of what stands beside them.
+fn is_clause_in_front(reading: &Reading, other: &[&str]) -> bool {
+    let indexed = indexed(reading);
+    let words: Vec<&str> = indexed.iter().map(|(_, word)| *word).collect();
+    let is_comma = |at: usize| reading.tokens.get(at).is_some_and(|token| token.text == ",");
+    let term_at = |at: usize| reading.terms.iter().find(|term| (term.from..term.until).contains(&at));
+    let is_grammar = |at: usize| term_at(at).is_none_or(|term| term.kind == Kind::Relation);
+    let ends =
+        indexed.iter().enumerate().skip(2).filter(|(_, (at, _))| at.checked_sub(1).is_some_and(is_comma));
+    indexed.first().is_some_and(|(first, _)| is_grammar(*first))
+        && ends.into_iter().any(|(position, (until, _))| {
+            let (front, back) = words.split_at(position);
+            let reaches = reading.terms.iter().any(|term| {
+                term.from < *until && matches!(term.kind, Kind::Negation | Kind::Scope | Kind::Comparator)
+            });
+            !reaches && back.iter().chain(front).eq(other)
         })
+}
+
+/// Whether the texts differ in words left out, so many at most, and in nothing else.
+fn is_left_out(a: &[&str], b: &[&str], most: usize) -> bool {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (a.get(same..).unwrap_or_default(), b.get(same..).unwrap_or_default());
+    let Some(most) = most.checked_sub(1) else { return a.is_empty() && b.is_empty() };
+    let without_first = |one: &[&str], other| one.get(1..).is_some_and(|rest| is_left_out(rest, other, most));
+    a.is_empty() && b.is_empty() || without_first(a, b) || without_first(b, a)
 }

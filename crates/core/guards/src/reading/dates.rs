@@ -88,7 +88,7 @@ fn merge(terms: &mut Vec<Term>) {
                 let both = format!("{} {}", terms[at].key, other.key);
                 let mut atoms: Vec<&str> = both.split(' ').collect();
                 atoms.sort_unstable();
-                terms[at].key = atoms.join(" ");
+                (terms[at].key, terms[at].until) = (atoms.join(" "), other.until);
             }
             None => at += 1,
         }

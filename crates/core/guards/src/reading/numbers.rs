@@ -41,7 +41,10 @@ pub(super) fn combine(terms: &mut Vec<Term>, tokens: &[Token]) {
 type Value = (u64, bool);
 
 fn spelled(term: Option<&Term>, tokens: &[Token]) -> Option<Value> {
-    let term = term.filter(|term| term.kind == Kind::Number)?;
+    // 007 is a name, and adds up to nothing.
+    let is_value =
+        |term: &&Term| term.kind == Kind::Number && (term.key == "0" || !term.key.starts_with('0'));
+    let term = term.filter(is_value)?;
     let digits = tokens.get(term.from).is_some_and(|token| token.shape == Shape::Number);
     Some((term.key.parse().ok()?, digits))
 }

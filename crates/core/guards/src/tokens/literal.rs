@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, decimal_comma: bool) -> Option<(Shape, String)> {
     })
 }
 
-/// A number without grouping, with a point, and without zeros that say nothing.
+/// A number without grouping and with a point. Zeros stay: 3.10 may be a version, and 007 a name.
 fn decimal(text: &str, comma: bool) -> Option<String> {
     let (point, group) = if comma { (',', '.') } else { ('.', ',') };
     let (whole, fraction) = match text.rsplit_once(point) {
@@ -59,14 +59,7 @@ fn other_decimal(text: &str) -> Option<String> {
 }
 
 fn canonical(whole: &str, fraction: &str) -> String {
-    let whole = match whole.trim_start_matches('0') {
-        "" => "0",
-        whole => whole,
-    };
-    match fraction.trim_end_matches('0') {
-        "" => whole.to_owned(),
-        fraction => format!("{whole}.{fraction}"),
-    }
+    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
 }
 
 fn time(text: &str) -> Option<u32> {

@@ -1,0 +1,54 @@
+//! A word that both texts have must have the same letters in both, capital or small, with or without accents: MW is not
+//! mW, nor Turkey turkey, nor `è` `e`. Only the capital that begins a sentence says nothing.
+
+use crate::written::{Spelling, Written};
+
+pub(super) fn difference(a: &Written, b: &Written) -> Option<String> {
+    let (a, b) = (sorted(a), sorted(b));
+    let (mut a, mut b) = (a.as_slice(), b.as_slice());
+    while let (Some(one), Some(other)) = (a.first(), b.first()) {
+        let bare = one.bare.as_str().min(&other.bare);
+        let (of_a, of_b) = (take(&mut a, bare), take(&mut b, bare));
+        let (lone_a, lone_b) = (lone(of_a, of_b), lone(of_b, of_a));
+        if let (Some(one), Some(other)) = (lone_a.first(), lone_b.first()) {
+            return Some(format!("`{}` against `{}`", one.written, other.written));
+        }
+    }
+    None
+}
+
+/// By what they are without case and accents.
+fn sorted(written: &Written) -> Vec<&Spelling> {
+    let mut words: Vec<&Spelling> = written.words.iter().collect();
+    words.sort_unstable();
+    words
+}
+
+/// The spellings of one word, which come first, if any.
+fn take<'s, 'w>(words: &mut &'s [&'w Spelling], bare: &str) -> &'s [&'w Spelling] {
+    let many = words.iter().take_while(|word| word.bare == bare).count();
+    let (taken, rest) = words.split_at(many);
+    *words = rest;
+    taken
+}
+
+/// Those that the other text has not, or not as often.
+fn lone<'w>(all: &[&'w Spelling], other: &[&Spelling]) -> Vec<&'w Spelling> {
+    let mut left = other.to_vec();
+    let is_lone = |word: &&&Spelling| {
+        let same = left.iter().position(|other| other.written == word.written);
+        let found = same.or_else(|| left.iter().position(|other| is_capital_of_place(word, other)));
+        found.map(|at| left.swap_remove(at)).is_none()
+    };
+    all.iter().filter(is_lone).copied().collect()
+}
+
+/// Whether the words differ in the first letter's case, of which one of them says nothing.
+fn is_capital_of_place(one: &Spelling, other: &Spelling) -> bool {
+    let of_place = |initial: &Spelling, other: &Spelling| {
+        initial.initial
+            && other.written.chars().skip(1).eq(initial.written.chars().skip(1))
+            && other.written.to_lowercase() == initial.written
+    };
+    of_place(one, other) || of_place(other, one)
+}
