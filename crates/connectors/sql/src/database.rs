@@ -11,7 +11,7 @@ use sqlx::{
     pool::PoolConnection,
     query::Query,
 };
-use std::{fmt, path::Path, pin::Pin, str::FromStr, sync::Once, time::Duration};
+use std::{fmt, future::ready, path::Path, pin::Pin, str::FromStr, sync::Once, time::Duration};
 use tokio::time::{sleep, timeout};
 
 /// Connections to PostgreSQL. More would wait for the same rows.
@@ -151,9 +151,15 @@ impl fmt::Debug for Database {
 }
 
 fn pool(engine: Engine, patience: Patience) -> AnyPoolOptions {
-    let options = AnyPoolOptions::new().after_connect(move |connection, _| {
-        Box::pin(async move { connection.execute(AssertSqlSafe(engine.set_up(patience))).await.map(|_| ()) })
-    });
+    let options = AnyPoolOptions::new()
+        .after_connect(move |connection, _| {
+            Box::pin(
+                async move { connection.execute(AssertSqlSafe(engine.set_up(patience))).await.map(|_| ()) },
+            )
+        })
+        // SQLite rolls a transaction back by itself when the disk is full or fails. The driver's own rollback then
+        // fails, it takes the transaction for open, and would begin no other on this connection.
+        .before_acquire(|connection, _| Box::pin(ready(Ok(!connection.is_in_transaction()))));
     match engine {
         Engine::Postgres => options.max_connections(CONNECTIONS).acquire_timeout(CONNECTED_WITHIN),
         // One after the other, in the order they came: SQLite would let them wait by chance.

@@ -22,3 +22,6 @@ pub use failure::{Failure, OpenError};
 pub use migrations::{Migrations, migrate};
 pub use patience::Patience;
 pub use stored::{json, most, nanos, time};
+
+#[cfg(test)]
+mod tests;
