@@ -5,6 +5,7 @@ use crate::{
     failure::{Failure, OpenError},
     patience::Patience,
 };
+use signalbox_kit::{config::postgres, tls::check_authorities};
 use sqlx::{
     Any, AnyConnection, AssertSqlSafe, Connection, Executor,
     any::{AnyArguments, AnyConnectOptions, AnyPoolOptions},
@@ -73,6 +74,9 @@ impl Database {
         };
         let options = AnyConnectOptions::from_str(&url);
         let options = options.map_err(|error| OpenError::Unreadable(error.to_string()))?;
+        if engine == Engine::Postgres {
+            check_options(&url)?;
+        }
         let place = if place.is_empty() { server(&options) } else { place };
         Ok(Self { engine, patience, place, pool: pool(engine, patience).connect_lazy_with(options) })
     }
@@ -148,6 +152,13 @@ impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Database").field("place", &self.place).finish_non_exhaustive()
     }
+}
+
+/// What the driver would ignore, or notice only when it connects.
+fn check_options(url: &str) -> Result<(), OpenError> {
+    let file = postgres::trusted_file(url).map_err(OpenError::Options)?;
+    let told = |problem| OpenError::Options(format!("names an `sslrootcert` that is of no use: {problem}"));
+    file.map_or(Ok(()), |path| check_authorities(&path).map_err(told))
 }
 
 fn pool(engine: Engine, patience: Patience) -> AnyPoolOptions {

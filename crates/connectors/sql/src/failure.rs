@@ -28,6 +28,9 @@ pub enum OpenError {
     /// It cannot be read. What it says is not repeated: it may hold a password.
     #[error("the database's URL cannot be read: {0}")]
     Unreadable(String),
+    /// It asks for something that would be ignored, or for a file that is not there.
+    #[error("the database's URL {0}")]
+    Options(String),
     /// The file's folder cannot be made.
     #[error("{path}: {reason}")]
     Folder {

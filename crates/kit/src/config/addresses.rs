@@ -1,5 +1,6 @@
 //! Addresses of others, checked. One that is refused may carry a password, so none is repeated.
 
+use super::postgres;
 use crate::hop::check_peer_address;
 
 /// Whether a text is an `http` or `https` address without credentials and query.
@@ -68,7 +69,10 @@ pub(super) fn check_postgres(text: &str) -> Result<(), String> {
     });
     let problem = "not an address of PostgreSQL with user and database and without a password, as in \
                    postgres://signalbox@postgres:5432/signalbox; `password` says where the password is";
-    if good { Ok(()) } else { Err(problem.to_owned()) }
+    if !good {
+        return Err(problem.to_owned());
+    }
+    postgres::trusted_file(text).map(|_| ())
 }
 
 pub(super) fn check_redis(text: &str) -> Result<(), String> {

@@ -23,6 +23,7 @@ mod nats;
 pub(crate) mod nearest;
 mod numbers;
 mod overlay;
+pub mod postgres;
 mod problem;
 mod prune;
 mod routing;

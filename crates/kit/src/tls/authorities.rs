@@ -5,7 +5,7 @@ use super::{
     own::certificates,
 };
 use rustls::RootCertStore;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// Exactly those of a file; the system's own are not trusted with them.
 pub(super) fn load(file: PemFile<'_>) -> Result<Arc<RootCertStore>, FileProblem> {
@@ -16,4 +16,12 @@ pub(super) fn load(file: PemFile<'_>) -> Result<Arc<RootCertStore>, FileProblem>
         })?;
     }
     Ok(Arc::new(roots))
+}
+
+/// Whether a file has certificates to trust.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_authorities(path: &Path) -> Result<(), String> {
+    load(PemFile { field: "", path }).map(|_| ()).map_err(|problem| problem.message)
 }

@@ -1,8 +1,8 @@
 //! What is wrong with the files of a configuration, before anything is served with them.
 
-use super::{FileProblem, Mtls, ServerTls};
-use crate::config::Config;
-use std::time::SystemTime;
+use super::{FileProblem, Mtls, ServerTls, authorities, files::PemFile};
+use crate::config::{Config, PostgresConfig, postgres::trusted_file};
+use std::{path::PathBuf, time::SystemTime};
 
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,10 @@ pub struct Inspected {
 pub fn inspect(config: &Config, now: SystemTime) -> Inspected {
     let server = config.server.tls.as_ref().map(|tls| ServerTls::inspect(tls, now));
     let mtls = config.mtls.as_ref().map(|mtls| Mtls::inspect(mtls, now));
+    let stores = trusted_for_stores(config);
+    let stores = stores.iter().map(|(field, path)| authorities::load(PemFile { field, path }).map(|_| None));
     let mut found = Inspected::default();
-    for outcome in server.into_iter().chain(mtls) {
+    for outcome in server.into_iter().chain(mtls).chain(stores) {
         match outcome {
             Ok(doubt) => found.warnings.extend(doubt),
             Err(problem) if problem.unread => found.warnings.push(problem),
@@ -26,4 +28,16 @@ pub fn inspect(config: &Config, now: SystemTime) -> Inspected {
         }
     }
     found
+}
+
+/// The files by which databases are known, each with the field that names it.
+fn trusted_for_stores(config: &Config) -> Vec<(&'static str, PathBuf)> {
+    let stores = [
+        ("budgets.store.postgres.url", &config.budgets.store.postgres),
+        ("batch.store.postgres.url", &config.batch.store.postgres),
+    ];
+    let file = |(field, store): (_, &Option<PostgresConfig>)| {
+        Some((field, trusted_file(&store.as_ref()?.url).ok()??))
+    };
+    stores.into_iter().filter_map(file).collect()
 }

@@ -17,6 +17,7 @@ mod roles;
 mod server;
 mod verify;
 
+pub use authorities::check_authorities;
 pub use files::FileProblem;
 pub(crate) use handshake::{Accepted, Acceptor};
 pub use inspect::{Inspected, inspect};

@@ -11,7 +11,8 @@ use std::{path::PathBuf, time::SystemTime};
 
 const HELP: &str = "\
 Keys are looked for in this environment and in the files that the configuration names; none is shown. The files of
-certificates are looked into where they are; one that cannot be read here is a warning.";
+certificates, those that a database's URL names included, are looked into where they are; one that cannot be read here
+is a warning. So is a vendor's key that is not here: only a process that calls vendors needs it.";
 
 /// Which file to check.
 #[derive(Debug, clap::Args)]
@@ -177,6 +178,46 @@ mod tests {
         for field in ["server.tls.certificate_file: ", "mtls.certificate_file: "] {
             assert!(said.contains(field) && said.contains("tls.crt: cannot be read"), "{said}");
         }
+    }
+
+    #[test]
+    fn the_file_that_a_database_is_known_by_is_looked_into_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.crt");
+        let check = || {
+            let url = format!("postgres://me@host/db?sslmode=verify-full&sslrootcert={}", file.display());
+            let text = format!("batch: {{store: {{postgres: {{url: '{url}'}}}}}}");
+            let (env, day) = (Environment::default(), Day::parse("2026-11-29").unwrap());
+            load_text(&text, Some(Path::new("my.yaml")), &env, day)
+                .and_then(|loaded| with_certificates(loaded, SystemClock.now()))
+                .map(|loaded| summary("my.yaml", &loaded, &env, day))
+                .map_err(|errors| refused("my.yaml", &errors).to_string())
+        };
+        let away = check().unwrap();
+        assert!(
+            away.contains("batch.store.postgres.url: ") && away.contains("ca.crt: cannot be read"),
+            "{away}"
+        );
+        std::fs::write(&file, "none").unwrap();
+        let bad = check().unwrap_err();
+        assert!(
+            bad.contains("batch.store.postgres.url: ") && bad.contains("ca.crt: has no certificate"),
+            "{bad}"
+        );
+        std::fs::write(&file, Authority::new().ca_pem()).unwrap();
+        assert!(check().unwrap().contains("\nwarnings    0"));
+    }
+
+    #[test]
+    fn a_key_that_is_not_here_makes_nobody_simulated() {
+        let summary = check("vendors: {openai: {api_key: {env: MYKEY}}}", &[]).unwrap();
+        assert!(summary.contains("openai: left out") && !summary.contains(": simulated"), "{summary}");
+        assert!(
+            summary.contains("the environment has no MYKEY") && summary.contains("does not start"),
+            "{summary}"
+        );
+        let told = check("", &[("OLLAMA_HOST", "foo bar")]).unwrap_err();
+        assert!(told.contains("vendors.ollama.base_url: OLLAMA_HOST in the environment is not"), "{told}");
     }
 
     #[test]

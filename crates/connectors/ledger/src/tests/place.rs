@@ -57,6 +57,20 @@ fn a_url_that_cannot_be_read_is_refused_without_repeating_it() {
     }
 }
 
+#[test]
+fn a_url_whose_options_would_be_ignored_or_that_trusts_a_file_that_is_not_there_is_refused() {
+    for (query, expected) in [
+        ("sslmod=verify-full", "did you mean `sslmode`?"),
+        ("sslmode=verify", "none of disable"),
+        ("sslrootcert=/etc/ca.crt", "nobody looks at"),
+        ("sslmode=verify-full&sslrootcert=/no/such/ca.crt", "/no/such/ca.crt: cannot be read"),
+    ] {
+        let error = SqlLedger::open(&format!("postgres://me:other-secret@host/db?{query}")).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert_no_secret(&format!("{error} {error:?}"));
+    }
+}
+
 #[tokio::test]
 async fn tables_of_a_newer_version_are_refused_with_what_to_do() {
     let server = PostgresServer::start().await;

@@ -54,6 +54,17 @@ fn a_ledger_is_kept_in_one_place_and_its_password_in_another() {
         assert!(problems.contains("budgets.store.postgres.url: not an address of PostgreSQL"), "{problems}");
         assert!(!problems.contains("s3cr3t"), "{problems}");
     }
+    for section in ["budgets", "batch"] {
+        for (query, expected) in [
+            ("sslmod=verify-full", "has an option that means nothing here (did you mean `sslmode`?)"),
+            ("sslmode=verify", "has an `sslmode` that is none of disable, "),
+            ("sslmode=require&sslrootcert=ca.crt", "has an `sslrootcert` that nobody looks at"),
+        ] {
+            let problems =
+                bad(&format!("{section}: {{store: {{postgres: {{url: 'postgres://me@host/db?{query}'}}}}}}"));
+            assert!(problems.contains(&format!("{section}.store.postgres.url: {expected}")), "{problems}");
+        }
+    }
     let text = "budgets: {store: {postgres: {url: 'postgres://me@host:5432/db?sslmode=require', password: {env: P}}}}";
     let postgres = good(text).config.budgets.store.postgres.clone().unwrap();
     let address = postgres.address(&Environment::new([("P", "s3:c/r@t")])).unwrap();

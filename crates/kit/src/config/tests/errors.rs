@@ -406,14 +406,14 @@ fn what_is_written_and_would_mean_nothing_is_refused() {
 #[test]
 fn a_file_of_which_only_comments_are_left_is_taken_for_an_empty_one() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let load = |text: &str| {
+    let of = |text: &str| {
         std::fs::write(file.path(), text).unwrap();
-        super::load(Some(file.path()), &Environment::default(), today())
+        load(Some(file.path()), &Environment::default(), today())
             .map(|_| ())
             .map_err(|errors| errors.to_string())
     };
     for text in ["", " \n", "# vendors: {}\n\n  # nothing\n", "---\n# nothing\n"] {
-        assert!(load(text).unwrap_err().contains("is empty; write `{}`"), "{text:?}");
+        assert!(of(text).unwrap_err().contains("is empty; write `{}`"), "{text:?}");
     }
-    load("# all of it\n{}\n").unwrap();
+    of("# all of it\n{}\n").unwrap();
 }

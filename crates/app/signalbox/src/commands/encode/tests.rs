@@ -47,7 +47,7 @@ fn no_key_is_ever_shown() {
         ("ANTHROPIC_API_KEY", "hunter2"),
         ("GEMINI_API_KEY", "hunter2"),
         ("XAI_API_KEY", "hunter2"),
-        ("OPENAI_COMPATIBLE_URL", "http://user:hunter2@llm.example:8080"),
+        ("OPENAI_COMPATIBLE_URL", "http://llm.example:8080"),
         ("OPENAI_COMPATIBLE_API_KEY", "hunter2"),
     ];
     let models = [
@@ -61,6 +61,9 @@ fn no_key_is_ever_shown() {
         let shown = encode(&keys, "", model, REQUEST, false);
         assert!(shown.contains("***") && !shown.contains("hunter2"), "{shown}");
     }
+    let env = Environment::new([("OPENAI_COMPATIBLE_URL", "http://user:hunter2@llm.example:8080")]);
+    let refused = load_text("", None, &env, day()).unwrap_err().to_string();
+    assert!(refused.contains("OPENAI_COMPATIBLE_URL") && !refused.contains("hunter2"), "{refused}");
 }
 
 #[test]
