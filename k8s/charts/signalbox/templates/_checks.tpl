@@ -8,7 +8,7 @@
 {{- include "signalbox.checkEnv" (dict "root" .root "plan" .plan "at" "defaults" "env" .root.Values.defaults.extraEnv) -}}
 {{- include "signalbox.checkPod" (dict "plan" .plan "at" "defaults" "pod" .root.Values.defaults) -}}
 {{- include "signalbox.checkResources" (dict "plan" .plan "at" "migrations" "resources" .root.Values.migrations.resources) -}}
-{{- include "signalbox.checkVendors" . -}}
+{{- include "signalbox.checkVariables" . -}}
 {{- include "signalbox.checkMetadata" . -}}
 {{- include "signalbox.checkNames" . -}}
 {{- include "signalbox.checkSpool" . -}}
@@ -189,6 +189,10 @@
   {{- end -}}
 {{- end -}}
 {{- with $values.mtls.certManager -}}
+  {{- $ours := or (not .issuerRef.group) (eq .issuerRef.group "cert-manager.io") -}}
+  {{- if and $ours .issuerRef.kind (not (has .issuerRef.kind (list "Issuer" "ClusterIssuer"))) -}}
+    {{- include "signalbox.refuse" (list $.plan "mtls.certManager.issuerRef.kind: cert-manager has Issuer and ClusterIssuer; give the group of another's") -}}
+  {{- end -}}
   {{- if ge (include "signalbox.millis" .renewBefore | int64) (include "signalbox.millis" .duration | int64) -}}
     {{- include "signalbox.refuse" (list $.plan "mtls.certManager.renewBefore: is no shorter than mtls.certManager.duration, so a certificate would be renewed without end") -}}
   {{- end -}}

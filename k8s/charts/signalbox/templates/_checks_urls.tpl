@@ -28,18 +28,32 @@
     {{- include "signalbox.refuse" (list $.plan (printf "%s: has a port that is not from 1 to 65535" .at)) -}}
   {{- end -}}
 {{- end }}{{ end -}}
-{{- range $at, $url := dict "postgresql.url" $values.postgresql.url "batch.postgresql.url" $values.batch.postgresql.url -}}
-  {{- if and (regexMatch "[?&]sslmode=" $url) (not (regexMatch "[?&]sslmode=(disable|allow|prefer|require|verify-ca|verify-full)(&|$)" $url)) -}}
-    {{- include "signalbox.refuse" (list $.plan (printf "%s: sslmode is one of disable, allow, prefer, require, verify-ca and verify-full" $at)) -}}
+{{- include "signalbox.checkPostgresOptions" (dict "plan" .plan "at" "postgresql" "store" $values.postgresql) -}}
+{{- include "signalbox.checkPostgresOptions" (dict "plan" .plan "at" "batch.postgresql" "store" $values.batch.postgresql) -}}
+{{- include "signalbox.checkCas" . -}}
+{{- end -}}
+
+{{/* What stands behind the `?`: the driver ignores what it does not know, as a slip in `sslmode`. (dict "plan" PLAN "at" KEY
+"store" VALUES) */}}
+{{- define "signalbox.checkPostgresOptions" -}}
+{{- $known := list "sslmode" "sslrootcert" "sslcert" "sslkey" "application_name" "options" "host" "statement-cache-capacity" -}}
+{{- $query := regexFind "[?].*$" .store.url | trimPrefix "?" -}}
+{{- range splitList "&" $query | compact -}}
+  {{- $option := splitList "=" . | first -}}
+  {{- if not (has $option $known) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.url: has an option that means nothing to it; known are %s" $.at (join ", " $known))) -}}
+  {{- else if and (eq $option "sslmode") (not (regexMatch "(?i)=(disable|allow|prefer|require|verify-ca|verify-full)$" .)) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.url: sslmode is one of disable, allow, prefer, require, verify-ca and verify-full" $.at)) -}}
+  {{- else if and (eq $option "sslrootcert") (include "signalbox.hasCa" $.store) -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "%s.url: has an sslrootcert, which %s.ca gives; take either out" $.at $.at)) -}}
   {{- end -}}
 {{- end -}}
-{{- include "signalbox.checkCas" . -}}
 {{- end -}}
 
 {{/* Certificates to trust are given once, and only where a server's is looked at. */}}
 {{- define "signalbox.checkCas" -}}
 {{- $values := .root.Values -}}
-{{- $verifies := "[?&]sslmode=verify-(ca|full)(&|$)" -}}
+{{- $verifies := "(?i)[?&]sslmode=verify-(ca|full)(&|$)" -}}
 {{- $encrypted := ne (len $values.nats.servers) 0 -}}
 {{- range $values.nats.servers }}{{ if not (hasPrefix "tls:" .) }}{{ $encrypted = false }}{{ end }}{{ end -}}
 {{- $jobs := include "signalbox.batchPostgresql" .root | fromJson -}}

@@ -1,34 +1,55 @@
-{{/* Whether vendors find their keys where the operator puts them: a slip on either side leaves a vendor out without a word. */}}
+{{/* Whether variables that `config` names are where it looks: a slip on either side leaves a vendor out without a word. */}}
 
-{{/* Where the built-in vendors look, as JSON. */}}
+{{/* Where the built-in vendors look for their keys, as JSON. */}}
 {{- define "signalbox.vendorVariables" -}}
 {{- list "OPENAI_API_KEY" "ANTHROPIC_API_KEY" "GEMINI_API_KEY" "XAI_API_KEY" "OPENAI_COMPATIBLE_API_KEY" | toJson -}}
 {{- end -}}
 
-{{/* Where those of `config.vendors` look, as JSON: vendor -> variables, of which one is enough. */}}
+{{/* What `config` takes from the environment, as a JSON list of {at, roles, variables, to}: one of the variables is enough,
+for each of the roles (none where a vendor is simulated), and `to` is where they are added. */}}
 {{- define "signalbox.namedVariables" -}}
-{{- $named := dict -}}
+{{- $sources := list -}}
 {{- range $name, $vendor := include "signalbox.section" (list . "vendors") | fromJson -}}
-  {{- $source := ($vendor | default dict).api_key | default dict -}}
-  {{- with $source.env }}{{ $_ := set $named $name (kindIs "string" . | ternary (list .) .) }}{{ end -}}
+  {{- range $field := list "api_key" "base_url" -}}
+    {{- $roles := ternary list (list "adapter") (eq true ($vendor | default dict).simulate) -}}
+    {{- $to := ternary "vendorKeys" "" (eq $field "api_key") -}}
+    {{- $sources = append $sources (dict "at" (printf "vendors.%s.%s" $name $field) "of" (get ($vendor | default dict) $field) "roles" $roles "to" $to) -}}
+  {{- end -}}
+{{- end -}}
+{{- range $name, $policy := include "signalbox.section" (list . "content_policies") | fromJson -}}
+  {{- $moderation := ($policy | default dict).moderation | default dict -}}
+  {{- $sources = append $sources (dict "at" (printf "content_policies.%s.moderation.api_key" $name) "of" $moderation.api_key "roles" (list "router" "batch")) -}}
+{{- end -}}
+{{- $webhook := (include "signalbox.section" (list . "alerts") | fromJson).webhook | default dict -}}
+{{- range list "url" "secret" -}}
+  {{- $sources = append $sources (dict "at" (printf "alerts.webhook.%s" .) "of" (get $webhook .) "roles" (list "ingest")) -}}
+{{- end -}}
+{{- $named := list -}}
+{{- range $sources -}}
+  {{- if and (kindIs "map" .of) (dig "env" "" (.of | default dict)) -}}
+    {{- $variables := kindIs "string" .of.env | ternary (list .of.env) .of.env -}}
+    {{- $named = append $named (dict "at" .at "roles" .roles "variables" $variables "to" (default "deployments.<name>.extraEnv" .to)) -}}
+  {{- end -}}
 {{- end -}}
 {{- toJson $named -}}
 {{- end -}}
 
-{{- define "signalbox.checkVendors" -}}
-{{- $named := include "signalbox.namedVariables" .root | fromJson -}}
+{{- define "signalbox.checkVariables" -}}
+{{- $named := include "signalbox.namedVariables" .root | fromJsonArray -}}
 {{- include "signalbox.checkVendorKeys" (dict "root" .root "plan" .plan "named" $named) -}}
-{{- include "signalbox.checkNamedVariables" (dict "root" .root "plan" .plan "named" $named) -}}
+{{- range $named -}}
+  {{- include "signalbox.checkNamed" (dict "root" $.root "plan" $.plan "source" .) -}}
+{{- end -}}
 {{- end -}}
 
-{{/* Each key is one that a vendor looks for: (dict "root" $ "plan" PLAN "named" MAP). */}}
+{{/* Each key is one that a vendor looks for: (dict "root" $ "plan" PLAN "named" LIST). */}}
 {{- define "signalbox.checkVendorKeys" -}}
 {{- $keys := .root.Values.vendorKeys -}}
 {{- include "signalbox.checkTwice" (dict "plan" .plan "at" "vendorKeys" "items" $keys "field" "env") -}}
 {{- $owned := include "signalbox.ownVariables" . | fromJson -}}
 {{- $builtin := include "signalbox.vendorVariables" . | fromJsonArray -}}
 {{- $known := $builtin -}}
-{{- range .named }}{{ $known = concat $known . }}{{ end -}}
+{{- range .named }}{{ if hasPrefix "vendors." .at }}{{ $known = concat $known .variables }}{{ end }}{{ end -}}
 {{- range $keys -}}
   {{- if or (hasKey $owned .env) (hasPrefix "SIGNALBOX_" .env) (has .env (list "PATH" "HOME")) -}}
     {{- include "signalbox.refuse" (list $.plan (printf "vendorKeys: %s is not a vendor's key but a variable with a meaning of its own; name another, as in OPENAI_API_KEY" .env)) -}}
@@ -38,20 +59,20 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Each variable that `config.vendors` names is there, as far as can be seen: (dict "root" $ "plan" PLAN "named" MAP). */}}
-{{- define "signalbox.checkNamedVariables" -}}
-{{- $adapter := get .plan.deployments (.plan.owners.adapter | default "") | default dict -}}
-{{- $vendors := include "signalbox.section" (list .root "vendors") | fromJson -}}
-{{- $given := list -}}
-{{- range .root.Values.vendorKeys }}{{ $given = append $given .env }}{{ end -}}
-{{- range $adapter.extraEnv }}{{ $given = append $given .name }}{{ end -}}
-{{- if and $adapter (not $adapter.extraEnvFrom) -}}
-  {{- range $vendor, $variables := .named -}}
-    {{- $missing := true -}}
-    {{- range $variables }}{{ if has . $given }}{{ $missing = false }}{{ end }}{{ end -}}
-    {{- if and $missing (not (get $vendors $vendor).simulate) -}}
-      {{- include "signalbox.refuse" (list $.plan (printf "config.vendors.%s.api_key.env: nothing gives adapters %s; add it to vendorKeys" $vendor (join " or " $variables))) -}}
-    {{- end -}}
+{{/* What is looked for is given, as far as can be seen: (dict "root" $ "plan" PLAN "source" {at, roles, variables, to}). */}}
+{{- define "signalbox.checkNamed" -}}
+{{- $source := .source -}}
+{{- range $role := $source.roles -}}
+  {{- $name := get $.plan.owners $role -}}
+  {{- $deployment := get $.plan.deployments $name | default dict -}}
+  {{- $missing := and $deployment (not $deployment.extraEnvFrom) -}}
+  {{- range $deployment.extraEnv }}{{ if has .name $source.variables }}{{ $missing = false }}{{ end }}{{ end -}}
+  {{- if has "adapter" ($deployment.roles | default list) -}}
+    {{- range $.root.Values.vendorKeys }}{{ if has .env $source.variables }}{{ $missing = false }}{{ end }}{{ end -}}
+  {{- end -}}
+  {{- if $missing -}}
+    {{- $to := replace "<name>" $name $source.to -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "config.%s.env: nothing gives the role %s the variable %s; add it to %s" $source.at $role (join " or " $source.variables) $to)) -}}
   {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -17,6 +17,9 @@
 {{- if and $values.postgresql.url (not $values.postgresql.withoutPassword) -}}
   {{- include "signalbox.requireSecret" (dict "plan" .plan "given" $values.postgresql.password "at" "postgresql.password" "why" "with postgresql.url; set postgresql.withoutPassword where the server asks for none") -}}
 {{- end -}}
+{{- if and $values.postgresql.withoutPassword $values.postgresql.password.existingSecret.name -}}
+  {{- include "signalbox.refuse" (list .plan "postgresql.withoutPassword: there is a postgresql.password.existingSecret.name, too; take either out") -}}
+{{- end -}}
 {{- if and $values.batch.postgresql.url (not $values.postgresql.withoutPassword) (not (include "signalbox.batchPostgresql" .root | fromJson).password.existingSecret.name) -}}
   {{- include "signalbox.requireSecret" (dict "plan" .plan "given" $values.batch.postgresql.password "at" "batch.postgresql.password" "why" "with batch.postgresql.url; set postgresql.withoutPassword where the server asks for none") -}}
 {{- end -}}

@@ -43,17 +43,30 @@ fn an_authority_comes_from_one_place() {
 }
 
 #[test]
-fn a_mode_of_tls_that_postgresql_does_not_know_is_refused() {
+fn what_postgresql_would_ignore_in_an_address_is_refused() {
+    assert_told(
+        "production",
+        &[
+            (
+                r#"postgresql.url="postgres://me@pg/db?sslmode=verify-full&sslrootcert=/x""#,
+                "postgresql.url: has an sslrootcert, which postgresql.ca gives; take either out",
+            ),
+            (
+                r#"postgresql.withoutPassword=true"#,
+                "postgresql.withoutPassword: there is a postgresql.password",
+            ),
+        ],
+    );
     assert_told(
         "split",
         &[
             (
-                r#"postgresql.url="postgres://me@pg/db?sslmode=verfy-full""#,
+                r#"postgresql.url="postgres://me@pg/db?application_name=a&sslmode=verfy-full""#,
                 "postgresql.url: sslmode is one of disable",
             ),
             (
-                r#"batch.postgresql.url="postgres://me@pg/db?sslmode=""#,
-                "batch.postgresql.url: sslmode is one of",
+                r#"batch.postgresql.url="postgres://me@pg/db?sslmod=verify-full""#,
+                "batch.postgresql.url: has an option that means nothing to it; known are sslmode, ",
             ),
         ],
     );
@@ -62,7 +75,7 @@ fn a_mode_of_tls_that_postgresql_does_not_know_is_refused() {
 #[test]
 fn authorities_are_taken_where_certificates_are_looked_at() {
     split_takes(&[
-        r#"postgresql.url="postgres://me@pg/db?application_name=a&sslmode=verify-ca""#,
+        r#"postgresql.url="postgres://me@pg/db?application_name=a&sslmode=VERIFY-CA""#,
         &format!("postgresql.ca={CA}"),
         r#"redis.url="rediss://redis""#,
         &format!("redis.ca={CA}"),

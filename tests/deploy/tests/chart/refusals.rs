@@ -155,6 +155,11 @@ const TOGETHER: &[(&str, &str, &str)] = &[
     ("split", r#"deployments.adapter.mtls.existingSecret.name="x""#, "has no effect without mtls.enabled"),
     (
         "mtls-cert-manager",
+        r#"mtls.certManager.issuerRef.kind="Isuer""#,
+        "mtls.certManager.issuerRef.kind: cert-manager has Issuer and ClusterIssuer",
+    ),
+    (
+        "mtls-cert-manager",
         r#"defaults.mtls.existingSecret.name="x""#,
         "defaults.mtls.existingSecret.name: a certificate says",
     ),

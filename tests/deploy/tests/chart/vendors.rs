@@ -1,4 +1,4 @@
-//! Vendors' keys and the variables that vendors look in go together; a slip on either side would leave a vendor out silently.
+//! Variables and what looks for them go together: a slip on either side would leave a vendor, or a hook, out silently.
 
 use super::{clashes::assert_told, refusals::refusal_of_all};
 use signalbox_deploy::{
@@ -26,21 +26,37 @@ fn a_key_that_no_vendor_looks_for_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_variable_of_a_vendor_that_nothing_gives_is_refused_by_its_name() {
+fn a_variable_that_the_configuration_names_and_nothing_gives_is_refused_by_its_name() {
     assert_told(
         "split",
         &[
             (
-                r#"config.vendors.openai={"api_key":{"env":"OPENAI_KEY"}}"#,
-                "config.vendors.openai.api_key.env: nothing gives adapters OPENAI_KEY; add it to vendorKeys",
+                r#"config.vendors.openai={"api_key":{"env":"OPENAI_KEY"},"base_url":{"env":"OPENAI_URL"}}"#,
+                "config.vendors.openai.api_key.env: nothing gives the role adapter the variable OPENAI_KEY; add it to vendorKeys",
+            ),
+            (
+                r#"defaults.revisionHistoryLimit=2"#,
+                "config.vendors.openai.base_url.env: nothing gives the role adapter the variable OPENAI_URL; add it to deployments.adapter.extraEnv",
             ),
             (
                 r#"config.vendors.xai={"api_key":{"env":["XAI_ONE","XAI_TWO"]}}"#,
-                "config.vendors.xai.api_key.env: nothing gives adapters XAI_ONE or XAI_TWO",
+                "config.vendors.xai.api_key.env: nothing gives the role adapter the variable XAI_ONE or XAI_TWO",
             ),
             (
-                r#"deployments.router.extraEnv=[{"name":"XAI_ONE","value":"not an adapter's"}]"#,
-                "config.vendors.xai.api_key.env: nothing gives adapters XAI_ONE",
+                r#"deployments.router.extraEnv=[{"name":"XAI_ONE","value":"not an adapter's"},{"name":"MODERATION","value":"x"}]"#,
+                "config.vendors.xai.api_key.env: nothing gives",
+            ),
+            (
+                r#"config.content_policies.strict={"moderation":{"api_key":{"env":"MODERATION"}}}"#,
+                "config.content_policies.strict.moderation.api_key.env: nothing gives the role batch the variable MODERATION; add it to deployments.batch.extraEnv",
+            ),
+            (
+                r#"config.alerts={"webhook":{"url":{"env":"HOOK"},"secret":{"env":"SIGNED"}}}"#,
+                "config.alerts.webhook.url.env: nothing gives the role ingest the variable HOOK",
+            ),
+            (
+                r#"defaults.priorityClassName="low""#,
+                "config.alerts.webhook.secret.env: nothing gives the role ingest the variable SIGNED",
             ),
         ],
     );
@@ -54,7 +70,9 @@ fn a_variable_may_come_from_any_place_that_adapters_see() {
     let reference = r#"[{"name":"GROQ_KEY","valueFrom":{"secretKeyRef":{"name":"v","key":"groq"}}}]"#;
     split_takes(&[GROQ, &format!("deployments.adapter.extraEnv={reference}")]);
     split_takes(&[GROQ, r#"defaults.extraEnvFrom=[{"secretRef":{"name":"vendors"}}]"#]);
-    split_takes(&[r#"config.vendors={"xai":null,"openai":{"simulate":true,"api_key":{"env":"NONE"}}}"#]);
+    let simulated = r#"config.vendors={"xai":null,"groq":{"simulate":true,"api_key":{"env":"GROQ_KEY"}}}"#;
+    split_takes(&[simulated]);
+    split_takes(&[simulated, &keys(&["GROQ_KEY"])]);
 }
 
 #[test]
