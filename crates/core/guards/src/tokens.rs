@@ -46,10 +46,10 @@ pub(crate) fn tokens(text: &str, lexicon: &Lexicon) -> Vec<Token> {
     splitter.tokens
 }
 
-/// Compatible characters made one: full-width letters, ligatures, kinds of apostrophe.
+/// Compatible characters made one: full-width letters, ligatures, kinds of apostrophe and minus.
 fn compatible(text: &str) -> Cow<'_, str> {
     let simple = is_nfkc_quick(text.chars()) == IsNormalized::Yes
-        && !text.contains(['’', 'ʼ', '‘', '\u{ad}', '\u{200b}']);
+        && !text.contains(['’', 'ʼ', '‘', '−', '\u{ad}', '\u{200b}']);
     if simple {
         return Cow::Borrowed(text);
     }
@@ -57,6 +57,7 @@ fn compatible(text: &str) -> Cow<'_, str> {
         text.nfkc()
             .filter_map(|letter| match letter {
                 '’' | 'ʼ' | '‘' => Some('\''),
+                '−' => Some('-'),
                 // Seen by nobody.
                 '\u{ad}' | '\u{200b}' => None,
                 letter => Some(letter),

@@ -7,7 +7,7 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 /// A word, or a number's digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spelling {
-    /// In small letters without accents.
+    /// In small letters without accents, raised letters and ligatures as others.
     pub(crate) bare: String,
     /// As it is written; in small letters where only the place asks for the capital it has.
     pub(crate) written: String,
@@ -45,7 +45,7 @@ fn spelling(letters: &[char], from: usize, initial: bool) -> Spelling {
     let small = written.to_lowercase();
     let bare = match small.is_ascii() || letters.first().is_some_and(|letter| is_han(*letter)) {
         true => small.clone(),
-        false => small.nfd().filter(|letter| !is_combining_mark(*letter)).collect(),
+        false => small.nfkd().filter(|letter| !is_combining_mark(*letter)).collect(),
     };
     let (first, rest) = letters.split_first().map_or((' ', letters), |(first, rest)| (*first, rest));
     let initial = initial && first.is_uppercase() && !rest.iter().any(|letter| letter.is_uppercase());
