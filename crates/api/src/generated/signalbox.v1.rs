@@ -3112,7 +3112,8 @@ pub mod router_service_server {
 /// A set of requests handed in together.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchJob {
-    /// Your id: 1 to 64 of a-z, A-Z, 0-9, `_`, `-`. The same id again gives the job that exists. Made up when empty.
+    /// Your id: 1 to 64 of a-z, A-Z, 0-9, `_`, `-`. The same settings and items again under the same id give the job that
+    /// exists; others are refused with ALREADY_EXISTS. Made up when empty.
     #[prost(string, tag = "1")]
     pub job_id: ::prost::alloc::string::String,
     /// Whose. Must agree with the API key where there is one. Items need not repeat it, and may not name another.

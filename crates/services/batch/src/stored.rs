@@ -24,6 +24,9 @@ pub(crate) struct Details {
     /// One for each scene of its items.
     #[prost(message, repeated, tag = "5")]
     pub(crate) holds: Vec<Hold>,
+    /// Of what was handed in.
+    #[prost(bytes = "vec", tag = "6")]
+    pub(crate) digest: Vec<u8>,
 }
 
 /// Money that is set aside for the items of one scene.

@@ -1,6 +1,7 @@
 //! A job is handed in: gathered, checked, prepared by the router, paid for, and kept. Only then is it answered.
 
 mod check;
+mod digest;
 mod gather;
 mod keep;
 mod money;
@@ -13,6 +14,7 @@ pub(crate) use prepare::worst_case;
 use crate::{Dependencies, failure::of_store, job};
 use check::Order;
 use futures_util::Stream;
+use gather::Gathered;
 use signalbox_api::v1;
 use signalbox_ports::Identity;
 use signalbox_types::{ErrorReason, Failure};
@@ -30,11 +32,11 @@ pub(crate) async fn submit(
         job.tenant_id = whose(caller, &job.tenant_id)?;
         check::settings(job, options)
     });
-    let (settings, items) = gathered.await?;
-    if let Some(known) = known(dependencies, &settings).await? {
+    let gathered = gathered.await?;
+    if let Some(known) = known(dependencies, &gathered).await? {
         return Ok(v1::SubmitBatchJobResponse { job: Some(known) });
     }
-    let order = Order::new(settings, items, &caller.key_id, trace_id, options)?;
+    let order = Order::new(gathered, &caller.key_id, trace_id, options)?;
     let Order { head, items } = order;
     let prepared = prepare::prepare(dependencies, &head, items).await?;
     // On its own, so that a caller who goes away here leaves no money set aside for a job that nobody kept.
@@ -43,15 +45,17 @@ pub(crate) async fn submit(
     Ok(v1::SubmitBatchJobResponse { job: Some(job::to_proto(&kept?, &[])?) })
 }
 
-/// The job that the tenant has under this id already.
+/// The job that the tenant has under this id already, if the same was handed in.
 async fn known(
     dependencies: &Dependencies,
-    settings: &v1::BatchJob,
+    Gathered { settings, digest, .. }: &Gathered,
 ) -> Result<Option<v1::BatchJob>, Failure> {
     if settings.job_id.is_empty() {
         return Ok(None);
     }
     let found = dependencies.store.job(&settings.tenant_id, &settings.job_id).await;
     let found = found.map_err(|error| of_store(&error))?;
-    found.map(|(job, windows)| job::to_proto(&job, &windows)).transpose()
+    let Some((job, windows)) = found else { return Ok(None) };
+    keep::same(&job, digest)?;
+    job::to_proto(&job, &windows).map(Some)
 }

@@ -1,5 +1,6 @@
 //! What can be known to be wrong with a job before anybody else is asked. All of it is named at once.
 
+use super::gather::Gathered;
 use crate::{Options, stored::new_id};
 use signalbox_api::{
     convert::{Violations, check_embed_request, duration_from_proto, generate_request_from_proto},
@@ -30,6 +31,8 @@ pub(super) struct Head {
     pub(super) key_id: String,
     pub(super) trace_id: String,
     pub(super) completion_window: Duration,
+    /// Of what was handed in.
+    pub(super) digest: Vec<u8>,
 }
 
 /// The tenant whose jobs are meant. A key that belongs to none must name one.
@@ -70,8 +73,7 @@ fn named(id: &str, field: impl FnOnce() -> String, violations: &mut Violations) 
 impl Order {
     /// Checks the items, and gives each what it leaves to its job.
     pub(super) fn new(
-        job: v1::BatchJob,
-        mut items: Vec<v1::BatchItem>,
+        Gathered { settings: job, mut items, digest }: Gathered,
         key_id: &str,
         trace_id: String,
         options: &Options,
@@ -82,7 +84,7 @@ impl Order {
             job_id = new_id();
         }
         let key_id = key_id.to_owned();
-        let head = Head { tenant_id, job_id, scene, reference, key_id, trace_id, completion_window };
+        let head = Head { tenant_id, job_id, scene, reference, key_id, trace_id, completion_window, digest };
         let mut violations = Violations::default();
         let mut seen = HashSet::with_capacity(items.len());
         for (index, item) in items.iter_mut().enumerate() {

@@ -16,7 +16,7 @@ use signalbox_api::v1::{
 };
 use signalbox_batching::{Kind, Lane, Target, Trail};
 use signalbox_ports::batches::{BatchStoreError, Job, NewItem, NewJob, Submitted};
-use signalbox_types::{ErrorReason, Failure};
+use signalbox_types::{ErrorReason, Failure, shown};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -48,8 +48,9 @@ pub(super) async fn keep(
         // It came meanwhile, under the same id; or it is this one, and the first answer was lost.
         Ok(Submitted::Exists(other)) => {
             if !is_same(&other, &details) {
-                release(&dependencies, &job, details);
+                release(&dependencies, &job, details.clone());
             }
+            same(&other, &details.digest)?;
             Ok(other)
         }
         Err(error) => {
@@ -67,6 +68,7 @@ fn new_job(dependencies: &Dependencies, head: Head, reserved: i64, holds: Vec<Ho
         key_id: head.key_id,
         trace_id: head.trace_id,
         holds,
+        digest: head.digest,
     };
     let job = NewJob {
         tenant_id: head.tenant_id,
@@ -109,6 +111,19 @@ fn release(dependencies: &Dependencies, job: &NewJob, details: Details) {
     if let Some(budget) = &dependencies.budget {
         money::release(&BudgetServiceClient::new(budget.clone()), &job.tenant_id, details.holds);
     }
+}
+
+/// Refuses what is handed in under the id of another job.
+pub(super) fn same(kept: &Job, digest: &[u8]) -> Result<(), Failure> {
+    if read::<Details>(&kept.details)?.digest == digest {
+        return Ok(());
+    }
+    let message = format!(
+        "job_id: the job `{}` exists already, and was handed in with other settings or items; give this one another \
+         job_id",
+        shown(&kept.job_id)
+    );
+    Err(Failure::new(ErrorReason::AlreadyExists, message))
 }
 
 /// Whether a job is paid for by the same reservations.

@@ -31,11 +31,45 @@ async fn a_job_is_taken_whole_with_its_worst_case_reserved() {
 async fn the_same_id_again_gives_the_job_that_exists_and_reserves_nothing_more() {
     let world = World::new().await;
     let first = world.submit("j", vec![item("x", "two")]).await;
-    let again = world.submit("j", vec![item("other", "one"), item("more", "one")]).await;
+    let again = world.submit("j", vec![item("x", "two")]).await;
     assert_eq!((again.create_time, again.counts.unwrap().total), (first.create_time, 1));
     assert_eq!(world.bank.sums().0, 100);
     let other = world.try_submit(job(""), vec![item("x", "two")]).await.unwrap();
     assert!(!other.job_id.is_empty(), "an id is made up");
+}
+
+#[tokio::test]
+async fn the_same_id_with_other_items_or_settings_is_refused_and_the_job_stays_as_it_is() {
+    let world = World::new().await;
+    world.submit("j", vec![item("x", "two")]).await;
+    let others = [
+        (job("j"), vec![item("x", "one")]),
+        (job("j"), vec![item("x", "two"), item("y", "two")]),
+        (v1::BatchJob { reference: "other".into(), ..job("j") }, vec![item("x", "two")]),
+    ];
+    for (settings, items) in others {
+        let failure = from_status(&world.try_submit(settings, items).await.unwrap_err());
+        assert_eq!(failure.reason, ErrorReason::AlreadyExists);
+        assert!(failure.message.starts_with("job_id: the job `j` exists already"), "{}", failure.message);
+    }
+    assert_eq!((world.job("j").await.counts.unwrap().total, world.bank.sums().0), (1, 100));
+}
+
+#[tokio::test]
+async fn of_two_different_ones_that_come_at_once_under_one_id_one_is_refused_and_its_money_is_free() {
+    let world = World::new().await;
+    let (one, other) = tokio::join!(
+        world.try_submit(job("j"), vec![item("x", "two")]),
+        world.try_submit(job("j"), vec![item("y", "two")])
+    );
+    let refused = [one, other].into_iter().filter_map(Result::err).collect::<Vec<_>>();
+    assert_eq!(
+        refused.iter().map(|status| from_status(status).reason).collect::<Vec<_>>(),
+        [ErrorReason::AlreadyExists]
+    );
+    while world.bank.held() != 100 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
 
 #[tokio::test]
