@@ -14,7 +14,9 @@ use crate::{
     lexicon::{Kind, Lexicon},
     reading::{Reading, Term},
     refusal::{Guard, Refusal},
+    written::Written,
 };
+use std::cell::OnceCell;
 use words::Matching;
 
 /// Two texts in one language.
@@ -22,11 +24,18 @@ pub(crate) struct Pair<'a> {
     a: &'a Reading,
     b: &'a Reading,
     lexicon: &'a Lexicon,
+    texts: [&'a str; 2],
+    /// The texts letter by letter, which few pairs come to.
+    written: OnceCell<[Written; 2]>,
 }
 
 impl<'a> Pair<'a> {
-    pub(crate) const fn new(a: &'a Reading, b: &'a Reading, lexicon: &'a Lexicon) -> Self {
-        Self { a, b, lexicon }
+    pub(crate) const fn new(
+        (text_a, a): (&'a str, &'a Reading),
+        (text_b, b): (&'a str, &'a Reading),
+        lexicon: &'a Lexicon,
+    ) -> Self {
+        Self { a, b, lexicon, texts: [text_a, text_b], written: OnceCell::new() }
     }
 
     /// What the guards refuse, in their order, looked for only as far as it is asked for.
@@ -56,11 +65,15 @@ impl<'a> Pair<'a> {
             Guard::Content => self.words().others(),
             Guard::Turn => turns::difference(self.a, self.b, self.lexicon),
             Guard::Form => forms::difference(self),
-            Guard::Symbol => symbols::difference(&self.a.written, &self.b.written),
-            Guard::Case => case::difference(&self.a.written, &self.b.written),
+            Guard::Symbol => symbols::difference(self.written()),
+            Guard::Case => case::difference(self.written()),
             Guard::Pause => pauses::difference(self.a, self.b),
             Guard::Order => order::difference(self),
         }
+    }
+
+    fn written(&self) -> &[Written; 2] {
+        self.written.get_or_init(|| self.texts.map(|text| Written::of(text, self.lexicon)))
     }
 
     const fn words(&self) -> Matching<'_> {

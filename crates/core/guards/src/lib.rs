@@ -125,7 +125,7 @@ impl Guards {
         match lexicons {
             (Some(lexicon), Some(other)) if lexicon.code == other.code => {
                 let (a, b) = (Reading::of(stored, lexicon), Reading::of(asked, lexicon));
-                take(&mut Pair::new(&a, &b, lexicon).refusals())
+                take(&mut Pair::new((stored, &a), (asked, &b), lexicon).refusals())
             }
             (Some(_), Some(_)) => take(&mut std::iter::once(unknown("the texts are in different languages"))),
             _ => take(&mut std::iter::once(unknown(

@@ -6,7 +6,6 @@ mod numbers;
 use crate::{
     lexicon::{Kind, Lexicon, Meaning},
     tokens::{Shape, Token, is_han, script, tokens},
-    written::Written,
 };
 
 /// Something a text says.
@@ -41,8 +40,6 @@ pub(crate) struct Reading {
     pub(crate) turns: Vec<String>,
     /// Which tokens politeness is made of.
     pub(crate) polite: Vec<bool>,
-    /// Its letters and symbols.
-    pub(crate) written: Written,
     /// Whether the text is in the language's script.
     pub(crate) in_script: bool,
 }
@@ -63,7 +60,7 @@ impl Reading {
         numbers::attach_units(&mut terms);
         dates::settle(&mut terms);
         terms.retain(|term| !matches!(term.kind, Kind::Drop | Kind::Polite | Kind::Turn));
-        Self { tokens, terms, turns, polite, written: Written::of(text, lexicon), in_script }
+        Self { tokens, terms, turns, polite, in_script }
     }
 
     /// The keys of one kind, in order.

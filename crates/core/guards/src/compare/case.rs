@@ -3,7 +3,7 @@
 
 use crate::written::{Spelling, Written};
 
-pub(super) fn difference(a: &Written, b: &Written) -> Option<String> {
+pub(super) fn difference([a, b]: &[Written; 2]) -> Option<String> {
     let (a, b) = (sorted(a), sorted(b));
     let (mut a, mut b) = (a.as_slice(), b.as_slice());
     while let (Some(one), Some(other)) = (a.first(), b.first()) {

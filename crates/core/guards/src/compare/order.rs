@@ -57,12 +57,13 @@ fn has_reach(reading: &Reading) -> bool {
 
 /// Whether what carries meaning comes in the same order.
 fn says_in_order(pair: &Pair<'_>) -> bool {
-    let keys = |reading: &'_ Reading| -> Vec<String> {
-        let said = reading.terms.iter().filter(|term| !matches!(term.kind, Kind::Relation | Kind::Question));
-        said.map(|term| term.key.clone()).collect()
-    };
-    let (a, b) = (keys(pair.a), keys(pair.b));
+    let (a, b) = (said(pair.a), said(pair.b));
     a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| pair.lexicon.words.same(a, b))
+}
+
+fn said(reading: &Reading) -> Vec<&str> {
+    let terms = reading.terms.iter().filter(|term| !matches!(term.kind, Kind::Relation | Kind::Question));
+    terms.map(|term| term.key.as_str()).collect()
 }
 
 /// Whether a text is the other one with its last words in front, before a comma: "On trains, is there a discount?". They

@@ -2,7 +2,7 @@
 
 use crate::written::{Symbol, Written};
 
-pub(super) fn difference(a: &Written, b: &Written) -> Option<String> {
+pub(super) fn difference([a, b]: &[Written; 2]) -> Option<String> {
     let mut at_a = a.symbols.iter().map(|symbol| at(a, *symbol));
     let mut at_b = b.symbols.iter().map(|symbol| at(b, *symbol));
     loop {

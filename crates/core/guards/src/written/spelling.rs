@@ -2,7 +2,7 @@
 
 use super::is_letter;
 use crate::tokens::is_han;
-use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, char::is_combining_mark, is_nfkd_quick};
 
 /// A word, or a number's digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,9 +43,9 @@ fn is_same_run(first: char, next: char) -> bool {
 fn spelling(letters: &[char], from: usize, initial: bool) -> Spelling {
     let written: String = letters.iter().collect();
     let small = written.to_lowercase();
-    let bare = match small.is_ascii() || letters.first().is_some_and(|letter| is_han(*letter)) {
-        true => small.clone(),
-        false => small.nfkd().filter(|letter| !is_combining_mark(*letter)).collect(),
+    let bare = match is_nfkd_quick(small.chars()) {
+        IsNormalized::Yes => small.clone(),
+        _ => small.nfkd().filter(|letter| !is_combining_mark(*letter)).collect(),
     };
     let (first, rest) = letters.split_first().map_or((' ', letters), |(first, rest)| (*first, rest));
     let initial = initial && first.is_uppercase() && !rest.iter().any(|letter| letter.is_uppercase());
