@@ -3,11 +3,12 @@
 //! [`AccessLayer`] asks the process's [`Authenticator`](signalbox_ports::Authenticator), or looks at the roles in the
 //! caller's certificate where the listener is for roles, and puts the caller's [`Identity`] into the extensions of the
 //! request, where [`identity`] finds it. [`serve`](crate::serve::serve) does not
-//! listen without one.
+//! listen without one. While an answer comes, it is looked again every few seconds: a key that was revoked ends it.
 
 mod admin_key;
 mod connection;
 mod gate;
+mod held;
 mod layer;
 mod lone;
 

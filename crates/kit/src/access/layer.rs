@@ -3,6 +3,7 @@
 use super::{
     Connection,
     gate::{Gate, MayCall},
+    held::{Held, HeldBody},
 };
 use crate::telemetry::metrics;
 use http::{Request, Response, header::AUTHORIZATION};
@@ -91,7 +92,10 @@ where
             match gate.admit(request.uri().path(), authorization.as_ref(), &connection).await {
                 Ok(identity) => {
                     request.extensions_mut().insert(identity);
-                    inner.call(request).await
+                    let method = request.uri().path().to_owned();
+                    let held = Held { gate, method, authorization, connection };
+                    let answer = inner.call(request).await?;
+                    Ok(answer.map(|body| Body::new(HeldBody::new(body, held))))
                 }
                 Err(failure) => Ok(refusal(&failure, request.uri().path(), &connection)),
             }

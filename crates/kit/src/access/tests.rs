@@ -1,3 +1,5 @@
+mod held;
+
 use super::*;
 use crate::{
     config::Environment,
