@@ -18,7 +18,21 @@ impl fmt::Display for Stack {
             folder.display()
         )?;
         writeln!(f, "\nTry it: a call, a stream, what it cost.\n")?;
-        f.write_str(&commands(self).map(|command| format!("  {command}")).join("\n"))
+        f.write_str(&commands(self).map(|command| format!("  {command}")).join("\n"))?;
+        f.write_str("\n\nWhat a call cost is there within seconds: its account goes over NATS to ClickHouse.")
+    }
+}
+
+impl Stack {
+    /// That a system is not where somebody asked for it, if so.
+    pub fn elsewhere(&self, wanted: Option<u16>) -> Option<String> {
+        let (base, folder) = (self.ports().base(), shown(self.folder()));
+        let wanted = wanted.filter(|wanted| *wanted != 0 && *wanted != base)?;
+        Some(format!(
+            "Its ports begin at {base}, not at {wanted}: a system keeps the ports it was made with. End it by `make \
+             down` first, or give another --folder than {}.",
+            folder.display()
+        ))
     }
 }
 

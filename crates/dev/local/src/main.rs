@@ -28,9 +28,9 @@ struct Cli {
 enum Command {
     /// Start what does not run, wait until all is ready, and say where it is
     Up {
-        /// The first of its 200 ports; 0 takes free ones
-        #[arg(long, default_value_t = Shape::default().base_port)]
-        base_port: u16,
+        /// The first of its 200 ports, 21000 where left out; 0 takes free ones
+        #[arg(long)]
+        base_port: Option<u16>,
         /// Let roles speak in the clear
         #[arg(long)]
         no_mtls: bool,
@@ -85,7 +85,8 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
     match cli.command {
         Command::Up { base_port, no_mtls, overlay, nice } => {
             let overlay = overlay.map_or(Ok(Value::Null), |file| read(&file))?;
-            start(&folder, Shape { base_port, mtls: !no_mtls, overlay, nice }).await?;
+            let shape = Shape { mtls: !no_mtls, overlay, nice, ..Shape::default() };
+            start(&folder, base_port, shape).await?;
         }
         Command::Down => match down(&folder).await? {
             true => say("down: nothing is left"),
@@ -113,9 +114,13 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn start(folder: &Folder, shape: Shape) -> Result<(), String> {
+async fn start(folder: &Folder, wanted: Option<u16>, shape: Shape) -> Result<(), String> {
     let began = Instant::now();
-    let outcome = up(folder, shape).await?;
+    let base_port = wanted.unwrap_or(shape.base_port);
+    let outcome = up(folder, Shape { base_port, ..shape }).await?;
+    if let Some(elsewhere) = outcome.stack.elsewhere(wanted) {
+        say(elsewhere);
+    }
     let all = outcome.started.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match &*outcome.started {
         [] => say("It is up.\n"),

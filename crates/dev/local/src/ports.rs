@@ -10,6 +10,8 @@ pub(crate) const USUAL_BASE: u16 = 21_000;
 const EACH: u16 = 10;
 /// Ports that a system may have.
 const ALL: u16 = 200;
+/// Below are those that only root may listen on.
+const FIRST_FREE: u16 = 1_024;
 /// Where free ports are looked for: below those that the kernel hands to outgoing connections, one of which might
 /// otherwise sit on the port of a process that is just being started again.
 const LOWEST: u16 = 12_000;
@@ -53,6 +55,9 @@ impl Ports {
     pub(crate) fn from(base: u16) -> Result<Self, String> {
         match base {
             0 => Self::find(),
+            base if base < FIRST_FREE => {
+                Err(format!("{base}: ports below {FIRST_FREE} are for root; give another --base-port"))
+            }
             base if base > u16::MAX - ALL => Err(format!("{base}: {ALL} ports from there on are too many")),
             base => Ok(Self { base }),
         }
@@ -64,6 +69,11 @@ impl Ports {
         let bases = (0..blocks).map(|block| LOWEST + (first + block) % blocks * ALL);
         let mut free = bases.map(|base| Self { base }).filter(|ports| ports.taken(Part::all()).is_empty());
         free.next().ok_or_else(|| format!("there are no {ALL} free ports from {LOWEST} to {HIGHEST}"))
+    }
+
+    /// The first.
+    pub fn base(self) -> u16 {
+        self.base
     }
 
     /// A port of a process.
@@ -108,6 +118,10 @@ mod tests {
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         assert!(all.iter().all(|port| (USUAL_BASE..USUAL_BASE + ALL).contains(port)));
         assert!(Ports::from(65_500).is_err());
+        assert_eq!(
+            Ports::from(80).unwrap_err(),
+            "80: ports below 1024 are for root; give another --base-port"
+        );
     }
 
     #[test]

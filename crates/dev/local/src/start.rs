@@ -54,13 +54,22 @@ pub(crate) async fn already(stack: &Stack, ours: Ours) -> Result<bool, String> {
         if Instant::now() > end {
             let log = stack.folder().log(part);
             let patience = PATIENCE.as_secs();
+            let hint = what_helps(&missing, pid);
             return Err(format!(
-                "{part} (process {pid}) runs, but was not ready within {patience} s: {missing}; see {}",
+                "{part} (process {pid}) runs, but was not ready within {patience} s: {missing}; see {}{hint}",
                 log.display()
             ));
         }
         sleep(LOOK_EVERY).await;
     }
+}
+
+/// NATS gives JetStream up when its disk is full, and does not take it up again by itself.
+fn what_helps(missing: &str, pid: u32) -> String {
+    if !missing.contains("JetStream not enabled") && !missing.contains("10076") {
+        return String::new();
+    }
+    format!("; was its disk full? Make room, then restart it: `kill {pid}`, and `make up` again")
 }
 
 async fn until_ready(stack: &Stack, part: Part, child: &mut Child) -> Result<(), String> {
@@ -87,4 +96,16 @@ fn tail(log: &Path) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let shown = lines.get(lines.len().saturating_sub(LINES_SHOWN)..).unwrap_or_default();
     shown.iter().map(|line| format!("    {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::what_helps;
+
+    #[test]
+    fn a_nats_server_without_jetstream_is_to_be_restarted_and_nothing_else_is() {
+        let missing = r#"{"status":"unavailable","error":"JetStream not enabled (10076)"}"#;
+        assert!(what_helps(missing, 42).contains("restart it: `kill 42`"));
+        assert_eq!(what_helps("no answer within 2 s", 42), "");
+    }
 }

@@ -115,7 +115,16 @@ impl<M: Material> Kept<M> {
                     looked.problem = Some(problem);
                 }
             }
-            Ok(None) => looked.problem = None,
+            Ok(None) => {
+                if let Some(problem) = looked.problem.take() {
+                    let was = problem.message;
+                    tracing::info!(
+                        tls = M::USE,
+                        was,
+                        "the certificate's files are good again: as those in use"
+                    );
+                }
+            }
             Err(_) => {}
         }
         self.tell_age(&mut looked.age);

@@ -25,6 +25,7 @@ impl Cache {
         check_tenant("tenant_id", &request.tenant_id)?;
         let tenant = self.tenants.get(&request.tenant_id);
         let target = target(&tenant, &request)?;
+        self.check_known(&tenant, &request, target).await?;
         if request.erase && !may_be_erased(target) {
             let problem = "is only possible with everything, reference or entry_id";
             return Err(Failure::invalid("erase", problem));
@@ -51,6 +52,24 @@ impl Cache {
             false => None,
         };
         Ok(v1::InvalidateResponse { effective_at: Some(effective_at.into()), erasure })
+    }
+
+    /// A name that leads to nothing is a slip, and what was to go would stay. A task type that was taken out of the
+    /// configuration may still have entries.
+    async fn check_known(
+        &self,
+        tenant: &Tenant,
+        request: &v1::InvalidateRequest,
+        target: Target,
+    ) -> Result<(), Failure> {
+        let (Some(Named::TaskType(name)), Target::Scope(Scope::Task(task))) = (&request.scope, target) else {
+            return Ok(());
+        };
+        let known = if name.is_empty() { Ok(()) } else { self.dependencies.policies.check_task_type(name) };
+        let Err(problem) = known else { return Ok(()) };
+        let held = self.dependencies.store.held(tenant.digest()).await.map_err(away)?;
+        let has_entries = held.iter().any(|(digest, held)| *digest == task && held.entries > 0);
+        if has_entries { Ok(()) } else { Err(Failure::invalid("task_type", problem)) }
     }
 
     /// How many entries are gone at once.
@@ -110,6 +129,9 @@ fn target(tenant: &Tenant, request: &v1::InvalidateRequest) -> Result<Target, Fa
         Named::Everything(false) => return Err(Failure::invalid("everything", "must be true")),
         // Requests without a task type or a locale are of the empty one.
         Named::TaskType(task_type) => keys.task(task_type),
+        Named::Locale(locale) if !locale::is_well_formed(locale) => {
+            return Err(Failure::invalid("locale", "must be a language tag, as in it-IT or zh-Hans-CN"));
+        }
         Named::Locale(locale) => keys.locale(&locale::canonical(locale)),
         Named::Requested(requested) => {
             given("requested", requested)?;

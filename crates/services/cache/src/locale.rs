@@ -13,9 +13,31 @@ pub(crate) fn canonical(locale: &str) -> String {
     subtags.collect::<Vec<_>>().join("-")
 }
 
+/// Whether it could be a language tag: a language of letters, then subtags of up to eight letters and digits. The empty
+/// one is that of requests without a locale.
+pub(crate) fn is_well_formed(locale: &str) -> bool {
+    let is_subtag = |subtag: &str| {
+        (1..=8).contains(&subtag.len()) && subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let language = locale.split(['-', '_']).next().unwrap_or_default();
+    let has_language =
+        language == "x" || language.len() >= 2 && language.bytes().all(|byte| byte.is_ascii_alphabetic());
+    locale.is_empty() || (has_language && locale.split(['-', '_']).all(is_subtag))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::{canonical, is_well_formed};
+
+    #[test]
+    fn what_cannot_be_a_language_tag_is_known() {
+        for good in ["", "it", "it_IT", "zh-Hans-CN", "es-419", "x-house", "sl-rozaj-biske"] {
+            assert!(is_well_formed(good), "{good}");
+        }
+        for bad in ["it IT", "i", "12", "it-", "-it", "it--IT", "italianissimo", "it.UTF-8", "öst"] {
+            assert!(!is_well_formed(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn a_locale_is_written_in_one_way() {

@@ -7,4 +7,10 @@ use std::{fmt, sync::Arc};
 pub trait Policies: Send + Sync + fmt::Debug {
     /// What holds for a task type of a tenant; empty for requests without one.
     fn of(&self, tenant_id: &str, task_type: &str) -> Arc<TaskPolicy>;
+
+    /// Whether a task type is configured; else what is wrong with it, as in `is not configured (did you mean …?)`.
+    ///
+    /// # Errors
+    /// No request could be of it now.
+    fn check_task_type(&self, task_type: &str) -> Result<(), String>;
 }

@@ -65,8 +65,9 @@ pub(crate) async fn run(args: CacheArgs) -> Result<(), CommandError> {
             print(&if args.json { json::to_json(&answer)? } else { report::explained(&answer) })
         }
         Action::Invalidate(which) => {
-            let answer = client.invalidate(which.request()).await.map_err(failed)?.into_inner();
-            print(&if args.json { json::to_json(&answer)? } else { report::invalidated(&answer) })
+            let request = which.request();
+            let answer = client.invalidate(request.clone()).await.map_err(failed)?.into_inner();
+            print(&if args.json { json::to_json(&answer)? } else { report::invalidated(&request, &answer) })
         }
     }
 }

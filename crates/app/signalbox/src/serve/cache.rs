@@ -78,6 +78,10 @@ impl Policies for Configured {
     fn of(&self, tenant_id: &str, task_type: &str) -> Arc<TaskPolicy> {
         self.0.catalog().cache_policy(tenant_id, task_type).clone()
     }
+
+    fn check_task_type(&self, task_type: &str) -> Result<(), String> {
+        self.0.catalog().task_type(task_type).map(|_| ()).map_err(|failure| failure.message)
+    }
 }
 
 /// In Redis where the section names one, or where the rates' one will do; else in memory.

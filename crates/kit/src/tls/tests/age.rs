@@ -87,3 +87,22 @@ async fn a_certificate_that_was_not_renewed_is_told_of_once_before_its_end_and_o
     assert_eq!(metric(LIFETIME), 8 * 3600);
     assert_eq!(told_at(107).await, [warning], "another certificate is told of again");
 }
+
+#[tokio::test]
+async fn files_that_were_bad_and_are_good_again_are_told_of_once() {
+    let authority = Authority::new();
+    let good = authority.issue(&["adapter"]);
+    let files = Files::of(&good, &authority.ca_pem());
+    let mtls = files.mtls();
+    let (log, _guard) = Log::begin();
+    let said = async || {
+        mtls.look().await;
+        let text = String::from_utf8(std::mem::take(&mut *log.0.lock().unwrap())).unwrap();
+        text.lines().filter(|line| line.contains("good again")).count()
+    };
+    assert_eq!(said().await, 0);
+    files.write_one("tls.crt", "half");
+    assert_eq!(said().await, 0);
+    files.write_one("tls.crt", &good.certificate_pem);
+    assert_eq!((said().await, said().await), (1, 0));
+}

@@ -187,6 +187,25 @@ async fn erasing_a_reference_leaves_nothing_of_it_that_a_copy_could_show_and_all
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_type_that_is_not_configured_is_refused_unless_something_is_kept_of_it() {
+    let world = World::new();
+    let invalidate = async |task_type: &str| {
+        let scope = Some(Scope::TaskType(task_type.into()));
+        let request = InvalidateRequest { tenant_id: "acme".into(), scope, ..Default::default() };
+        world.service.invalidate(Request::new(request)).await.map(|_| ())
+    };
+    let refused = invalidate("extraction").await.unwrap_err();
+    assert_eq!(refused.code(), tonic::Code::InvalidArgument);
+    assert!(refused.message().starts_with("task_type: is not configured"), "{}", refused.message());
+    world.go(&other(), "weather").await;
+    invalidate("extraction").await.unwrap();
+    assert_eq!(outcome(&world, &other()).await, Outcome::Miss);
+    for task_type in ["", "classification"] {
+        invalidate(task_type).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_meant_is_refused_by_name() {
     let world = World::new();
     let refused = async |scope: Option<Scope>, erase: bool| {
@@ -196,6 +215,7 @@ async fn what_cannot_be_meant_is_refused_by_name() {
     assert!(refused(None, false).await.contains("scope: is required"));
     assert!(refused(Some(Scope::Everything(false)), false).await.contains("everything: must be true"));
     assert!(refused(Some(Scope::Reference(String::new())), false).await.contains("reference:"));
+    assert!(refused(Some(Scope::Locale("it IT".into())), false).await.contains("locale: must be a language"));
     assert!(refused(Some(Scope::EntryId("x".into())), false).await.contains("entry_id:"));
     assert!(refused(Some(Scope::TaskType("tags".into())), true).await.contains("erase:"));
     let nobody = InvalidateRequest { scope: Some(Scope::Everything(true)), ..Default::default() };

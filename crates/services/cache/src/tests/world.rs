@@ -52,6 +52,10 @@ impl Policies for Set {
         let set = self.0.lock().unwrap();
         set.get(task_type).cloned().unwrap_or_else(|| Arc::new(TaskPolicy::built_in(task_type)))
     }
+
+    fn check_task_type(&self, task_type: &str) -> Result<(), String> {
+        if task_type == "extraction" { Err("is not configured".to_owned()) } else { Ok(()) }
+    }
 }
 
 /// The service and what it stands on.

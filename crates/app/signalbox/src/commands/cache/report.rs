@@ -2,10 +2,28 @@
 
 use crate::commands::{show, when};
 use signalbox_api::v1::{
-    self, CacheStats, ExplainCacheResponse, GetCacheStatsResponse, InvalidateResponse, cache_effect::Outcome,
-    cache_stats::SemanticMode,
+    self, CacheStats, ExplainCacheResponse, GetCacheStatsResponse, InvalidateRequest, InvalidateResponse,
+    cache_effect::Outcome, cache_stats::SemanticMode, invalidate_request::Scope,
 };
 use std::collections::HashMap;
+
+/// What is to go, as it was understood.
+fn understood(scope: Option<&Scope>) -> String {
+    match scope {
+        Some(Scope::TaskType(name)) if name.is_empty() => "answers without a task type".to_owned(),
+        Some(Scope::TaskType(name)) => format!("answers of task type `{name}`"),
+        Some(Scope::Locale(locale)) if locale.is_empty() => "answers without a locale".to_owned(),
+        Some(Scope::Locale(locale)) => format!("answers in locale `{locale}`"),
+        Some(Scope::Requested(requested)) => format!("answers asked of `{requested}`"),
+        Some(Scope::PromptTemplate(name)) if name.contains('@') => {
+            format!("answers from version `{name}` of a template")
+        }
+        Some(Scope::PromptTemplate(name)) => format!("answers from all versions of template `{name}`"),
+        Some(Scope::Reference(reference)) => format!("answers for reference `{reference}`"),
+        Some(Scope::EntryId(id)) => format!("answer `{id}`"),
+        Some(Scope::Everything(_)) | None => "all answers".to_owned(),
+    }
+}
 
 /// A block for each kind of work.
 pub(super) fn stats(answer: &GetCacheStatsResponse) -> String {
@@ -99,9 +117,13 @@ pub(super) fn explained(answer: &ExplainCacheResponse) -> String {
 }
 
 /// From when on, and what was destroyed.
-pub(super) fn invalidated(answer: &InvalidateResponse) -> String {
-    let from = answer.effective_at.as_ref();
-    let mut lines = vec![format!("not given any more after {}", when::shown(from))];
+pub(super) fn invalidated(request: &InvalidateRequest, answer: &InvalidateResponse) -> String {
+    let (whose, from) = (&request.tenant_id, answer.effective_at.as_ref());
+    let what = understood(request.scope.as_ref());
+    let mut lines = vec![
+        format!("{what} of tenant `{whose}`: not given any more after {}", when::shown(from)),
+        "(how many there were is not counted: a name or a tenant that does not exist has none)".to_owned(),
+    ];
     if let Some(v1::invalidate_response::Erasure { entries, key_ids, verified_at }) = &answer.erasure {
         lines.push(format!("{entries} answers destroyed"));
         if !key_ids.is_empty() {
