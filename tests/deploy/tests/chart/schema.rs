@@ -102,7 +102,7 @@ fn sections(values: &Value, whole: &Value, schema: &Value, at: &str, found: &mut
     for (name, value) in fields {
         match properties.get(name) {
             Some(property) => {
-                sections(value, whole, resolved(whole, property), &format!("{at}.{name}"), found)
+                sections(value, whole, resolved(whole, property), &format!("{at}.{name}"), found);
             }
             None => found.push(format!("{at}.{name} is in the values and not in the schema")),
         }
