@@ -6,7 +6,7 @@ use crate::{
     job::{self, state_from_proto},
     lane::end_waiting,
     pages::{self, Question},
-    submit::whose,
+    submit::{of_tenant, which},
 };
 use signalbox_api::{convert::Violations, v1};
 use signalbox_ports::{Identity, batches::JobQuery};
@@ -18,7 +18,7 @@ pub(crate) async fn get(
     caller: &Identity,
     asked: &v1::GetBatchJobRequest,
 ) -> Result<v1::GetBatchJobResponse, Failure> {
-    let tenant_id = whose(caller, &asked.tenant_id)?;
+    let tenant_id = which(caller, &asked.tenant_id, &asked.job_id)?;
     Ok(v1::GetBatchJobResponse { job: Some(told(dependencies, &tenant_id, &asked.job_id).await?) })
 }
 
@@ -36,6 +36,7 @@ pub(crate) async fn list(
     asked: &v1::ListBatchJobsRequest,
 ) -> Result<v1::ListBatchJobsResponse, Failure> {
     let tenant_id = caller.tenant(&asked.tenant_id)?;
+    of_tenant(tenant_id)?;
     // The tenant counts as it was meant: a page token is of one tenant's jobs.
     let question =
         Question::jobs(&v1::ListBatchJobsRequest { tenant_id: tenant_id.to_owned(), ..asked.clone() });
@@ -75,7 +76,7 @@ pub(crate) async fn cancel(
     caller: &Identity,
     asked: &v1::CancelBatchJobRequest,
 ) -> Result<v1::CancelBatchJobResponse, Failure> {
-    let tenant_id = whose(caller, &asked.tenant_id)?;
+    let tenant_id = which(caller, &asked.tenant_id, &asked.job_id)?;
     let now = dependencies.clock.now();
     let stopped = dependencies.store.cancel(&tenant_id, &asked.job_id, now).await;
     let stopped = stopped.map_err(|error| of_store(&error))?.ok_or_else(|| no_such_job(&asked.job_id))?;

@@ -6,13 +6,13 @@ use crate::{
     followers::Follower,
     pages::Question,
     stored::read,
-    submit::whose,
+    submit::which,
 };
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use signalbox_api::{status::to_status, v1};
 use signalbox_ports::{
     Identity,
-    batches::{Results, StoredResult},
+    batches::{Counts, Results, StoredResult},
 };
 use signalbox_types::{ErrorReason, Failure};
 use std::{collections::VecDeque, time::Duration};
@@ -31,7 +31,7 @@ pub(crate) async fn stream(
     caller: &Identity,
     asked: v1::StreamBatchResultsRequest,
 ) -> Result<Streamed, Failure> {
-    let tenant_id = whose(caller, &asked.tenant_id)?;
+    let tenant_id = which(caller, &asked.tenant_id, &asked.job_id)?;
     // Before the first look, so that nothing that comes after it goes unheard.
     let follower = dependencies.followers.join();
     let found = dependencies.store.job(&tenant_id, &asked.job_id).await.map_err(|error| of_store(&error))?;
@@ -39,7 +39,7 @@ pub(crate) async fn stream(
     let question = Question::results(job.number);
     let after = match &*asked.resume_token {
         "" => 0,
-        token => question.read(token).ok_or_else(|| {
+        token => question.read(token).filter(|after| *after <= results(&job.counts)).ok_or_else(|| {
             Failure::invalid("resume_token", "is not one that came with a result of this job")
         })?,
     };
@@ -54,11 +54,16 @@ pub(crate) async fn stream(
         over: false,
         follower,
     };
-    let results = stream::try_unfold(reading, |mut reading| async move {
+    let told = stream::try_unfold(reading, |mut reading| async move {
         let next = reading.next().await.map_err(|failure| to_status(&failure))?;
         Ok(next.map(|next| (next, reading)))
     });
-    Ok(results.boxed())
+    Ok(told.boxed())
+}
+
+/// How many there are by now: they are numbered from 1.
+fn results(of: &Counts) -> u64 {
+    of.succeeded + of.failed + of.cancelled + of.expired
 }
 
 /// Somebody who reads results.

@@ -7,7 +7,7 @@ mod keep;
 mod money;
 mod prepare;
 
-pub(crate) use check::whose;
+pub(crate) use check::{of_tenant, which, whose};
 pub(crate) use money::closing;
 pub(crate) use prepare::worst_case;
 

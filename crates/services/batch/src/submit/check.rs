@@ -41,7 +41,29 @@ pub(crate) fn whose(caller: &Identity, named: &str) -> Result<String, Failure> {
     if tenant_id.is_empty() && caller.scope != Scope::Open {
         return Err(Failure::invalid("tenant_id", "is required: the API key belongs to no tenant"));
     }
+    of_tenant(tenant_id)?;
     Ok(tenant_id.to_owned())
+}
+
+/// Refuses what no tenant can be called.
+pub(crate) fn of_tenant(tenant_id: &str) -> Result<(), Failure> {
+    if tenant_id.len() > 128 || tenant_id.chars().any(char::is_control) {
+        return Err(Failure::invalid("tenant_id", "must have at most 128 bytes and no control character"));
+    }
+    Ok(())
+}
+
+/// The job that is meant, of the tenant whose it is. What can be no id is not looked for.
+pub(crate) fn which(caller: &Identity, tenant_id: &str, job_id: &str) -> Result<String, Failure> {
+    let tenant_id = whose(caller, tenant_id)?;
+    let mut violations = Violations::default();
+    if job_id.is_empty() {
+        violations.add("job_id", "is required");
+    } else {
+        named(job_id, || "job_id".to_owned(), &mut violations);
+    }
+    violations.into_result()?;
+    Ok(tenant_id)
 }
 
 /// Checks the settings, which come before the items.

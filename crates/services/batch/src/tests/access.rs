@@ -60,6 +60,27 @@ async fn a_key_that_may_read_reads_and_does_not_cancel() {
 }
 
 #[tokio::test]
+async fn what_can_be_no_id_is_refused_before_the_store_is_asked() {
+    let world = World::without_tables();
+    let field = |status: tonic::Status| from_status(&status).violations.remove(0);
+    for job_id in ["", "a\0b", "a b"] {
+        let asked = v1::GetBatchJobRequest { job_id: job_id.into(), tenant_id: TENANT.into() };
+        let got = field(world.client().get_batch_job(asked).await.unwrap_err());
+        assert_eq!((&*got.field, got.description == "is required"), ("job_id", job_id.is_empty()));
+        let asked = v1::CancelBatchJobRequest { job_id: job_id.into(), tenant_id: TENANT.into() };
+        assert_eq!(field(world.client().cancel_batch_job(asked).await.unwrap_err()).field, "job_id");
+        let streamed = world.client().stream_batch_results(following(job_id)).await;
+        assert_eq!(field(streamed.unwrap_err()).field, "job_id");
+    }
+    let asked = get("a\0b");
+    assert_eq!(field(world.client().get_batch_job(asked).await.unwrap_err()).field, "tenant_id");
+    let asked = v1::ListBatchJobsRequest { tenant_id: "a\0b".into(), ..Default::default() };
+    assert_eq!(field(world.client().list_batch_jobs(asked).await.unwrap_err()).field, "tenant_id");
+    let settings = v1::BatchJob { tenant_id: "a\0b".into(), ..job("j") };
+    assert_eq!(field(world.try_submit(settings, Vec::new()).await.unwrap_err()).field, "tenant_id");
+}
+
+#[tokio::test]
 async fn a_key_that_belongs_to_no_tenant_names_one() {
     let named = |scope, tenant: &str| whose(&Identity { key_id: String::new(), scope }, tenant);
     assert_eq!(named(Scope::Admin, TENANT).unwrap(), TENANT);

@@ -1,9 +1,11 @@
-use super::world::{World, following, item, job};
+use super::world::{TENANT, World, following, item, job};
+use crate::pages::Question;
 use futures_util::StreamExt as _;
 use signalbox_api::{
     status::from_status,
     v1::{self, StreamBatchResultsRequest},
 };
+use signalbox_ports::batches::BatchStore as _;
 use signalbox_types::ErrorReason;
 use std::time::Duration;
 
@@ -29,6 +31,11 @@ async fn results_go_on_after_the_last_one_that_came() {
     let foreign =
         StreamBatchResultsRequest { resume_token: all[0].resume_token.clone(), ..following("other") };
     let failure = from_status(&world.client().stream_batch_results(foreign).await.unwrap_err());
+    assert_eq!(failure.violations[0].field, "resume_token");
+    let number = world.store.job(TENANT, "other").await.unwrap().unwrap().0.number;
+    let beyond = Question::results(number).token(2);
+    let beyond = StreamBatchResultsRequest { resume_token: beyond, ..following("other") };
+    let failure = from_status(&world.client().stream_batch_results(beyond).await.unwrap_err());
     assert_eq!(failure.violations[0].field, "resume_token");
     working.end().await;
 }
