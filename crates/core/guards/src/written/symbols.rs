@@ -48,9 +48,10 @@ impl<'a> Place<'a> {
     fn is_symbol(self, sign: char, is_inch: bool) -> bool {
         let (before, after) = (self.before(), self.after());
         match sign {
-            ',' | ';' | ':' | '?' | '。' | '、' | '…' | '`' => false,
+            '。' | '、' | '…' | '`' => false,
+            ',' | ';' | ':' | '?' => self.is_joint(),
             '-' | '–' => self.is_sign(sign),
-            '—' => !is_word(before) && is_digit(after),
+            '—' => is_digit(after) && (is_digit(before) || !is_word(before)),
             '.' => !is_word(before) && is_word(after),
             '!' => {
                 is_digit(before)
@@ -59,7 +60,7 @@ impl<'a> Place<'a> {
                     || after == Some('=')
                     || self.follows_letter()
             }
-            '\'' => is_digit(before) && !is_word(after),
+            '\'' => !is_word(after) && (is_digit(before) || self.follows_letter()),
             '"' => is_inch,
             sign => !is_quote(sign),
         }
@@ -84,6 +85,14 @@ impl<'a> Place<'a> {
             }
             _ => true,
         }
+    }
+
+    /// Whether a mark is part of what it stands at, as in `a:b` and `:x`; digits with one are a number or a time.
+    fn is_joint(self) -> bool {
+        let (before, after) = (self.before(), self.after());
+        let is_number = is_digit(before) && is_digit(after);
+        let begins = before.is_none_or(char::is_whitespace);
+        is_word(after) && !is_number && (is_word(before) || begins)
     }
 
     /// "n!" is not "n".
