@@ -57,18 +57,26 @@ fn midnight(day: Date) -> Result<Timestamp, String> {
     day.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|error| error.to_string())
 }
 
+/// A time, as in `90s` or `1h30m`.
 pub(crate) fn span(text: &str) -> Result<Span, String> {
-    let problem = || format!("`{text}` is no time as in 30m, 24h or 7d");
-    let unit = text.chars().last().ok_or_else(problem)?;
-    let number: i32 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(problem)?;
-    let minutes = match unit {
-        'm' => 1,
-        'h' => 60,
-        'd' => 24 * 60,
-        _ => return Err(problem()),
-    };
-    let all = i64::from(number).checked_mul(minutes).filter(|all| (1..=5_256_000).contains(all));
-    all.map(|all| Span::new().minutes(all)).ok_or_else(|| format!("`{text}` must be from 1m to 3650d"))
+    let problem = || format!("`{text}` is no time as in 90s, 30m, 24h, 1h30m or 7d");
+    let (mut rest, mut all) = (text, 0_i64);
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, after) = rest.split_at(digits);
+        let (unit, seconds) = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)]
+            .into_iter()
+            .find(|(unit, _)| after.starts_with(*unit))
+            .ok_or_else(problem)?;
+        let part = number.parse().ok().and_then(|number: i64| number.checked_mul(seconds));
+        all = part.and_then(|part| all.checked_add(part)).ok_or_else(problem)?;
+        rest = after.strip_prefix(unit).unwrap_or_default();
+    }
+    if text.is_empty() {
+        return Err(problem());
+    }
+    let known = (1..=3_650 * 86_400).contains(&all);
+    known.then(|| Span::new().seconds(all)).ok_or_else(|| format!("`{text}` must be from 1s to 3650d"))
 }
 
 /// A moment as people read it, in UTC.
@@ -96,6 +104,8 @@ mod tests {
         assert_eq!(window(of_month), ("2026-12-01 00:00:00".into(), Some("2027-01-01 00:00:00".into())));
         let last = WhenArgs { last: Some(span("36h").unwrap()), ..WhenArgs::default() };
         assert_eq!(window(last), ("2026-11-29 00:00:00".into(), None));
+        let last = WhenArgs { last: Some(span("1h30m5s").unwrap()), ..WhenArgs::default() };
+        assert_eq!(window(last), ("2026-11-30 10:29:55".into(), None));
         let from = WhenArgs { from: Some(moment("2026-11-02").unwrap()), ..WhenArgs::default() };
         assert_eq!(window(from), ("2026-11-02 00:00:00".into(), None));
         assert_eq!(window(WhenArgs::default()).0, "2026-10-31 12:00:00");
@@ -103,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_said_so() {
-        for text in ["", "7", "d", "0h", "-1d", "9999999999d", "5w", "ä"] {
+        for text in ["", "7", "d", "0h", "-1d", "9999999999d", "5w", "ä", "1h30", "250ms", "1 h"] {
             assert!(span(text).is_err(), "{text}");
         }
         for text in ["2026-13", "2026", "2026-11-01"] {

@@ -34,7 +34,7 @@ pub(super) struct SubmitArgs {
     /// The article or job this is for, for items that name none
     #[arg(long, value_name = "TEXT", default_value = "")]
     reference: String,
-    /// How long it may take, as in `36h`; what is not done by then is given up
+    /// How long it may take, as in `90s`, `1h30m` or `3d`; what is not done by then is given up
     #[arg(long, value_name = "TIME", value_parser = when::span)]
     within: Option<Span>,
 }
@@ -69,9 +69,12 @@ impl SubmitArgs {
 
 /// One on each line that is not empty.
 pub(super) fn items(text: &str) -> Result<Vec<v1::BatchItem>, CommandError> {
+    // Some editors begin a file with a mark that is no part of it.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let read = lines.map(|(line, number): (&str, usize)| {
         let mut item: v1::BatchItem = json::from_json(line).map_err(|error| {
+            let error = error.to_string().replace(" at line 1 column ", " at column ");
             CommandError::new(format!("line {number} is not a BatchItem as JSON: {error}"))
         })?;
         if item.item_id.is_empty() {

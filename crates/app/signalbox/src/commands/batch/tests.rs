@@ -46,12 +46,16 @@ fn a_file_becomes_a_job_whose_nameless_items_are_called_after_their_line() {
     assert_eq!(ids, ["a1", "line-3"]);
     assert!(matches!(items[1].request, Some(Request::Embed(_))));
     assert_eq!(submission(TWO, &[]).unwrap()[0].job, Some(BatchJob::default()));
+    let marked = submission(&format!("\u{feff}{}", TWO.trim_start()), &["--within", "1h30m"]).unwrap();
+    assert_eq!((&*marked[0].items[0].item_id, marked[0].items.len()), ("a1", 2));
+    assert_eq!(marked[0].job.as_ref().unwrap().completion_window.unwrap().seconds, 5400);
 }
 
 #[test]
 fn what_is_no_item_is_told_with_its_line_before_anybody_is_called() {
     let told = submission("{}\n{\"generat\": {}}\n", &[]).unwrap_err().to_string();
     assert!(told.starts_with("line 2 is not a BatchItem as JSON: ") && told.contains("generat"), "{told}");
+    assert!(!told.contains("line 1") && told.contains("column"), "{told}");
     assert!(submission("\n", &[]).unwrap_err().to_string().ends_with("has no item"));
     let Action::Submit(missing) = parsed(&["submit", "/no/such/file"]) else { panic!() };
     assert!(missing.pieces().unwrap_err().to_string().starts_with("/no/such/file cannot be read"));
