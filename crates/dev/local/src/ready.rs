@@ -22,11 +22,7 @@ pub(crate) async fn ready(stack: &Stack, part: Part, pid: u32) -> Result<(), Str
         Kind::Redis => answers(at(Purpose::Clients), b"PING\r\n", b"+-").await,
         Kind::Vendors => good(at(Purpose::Clients), "/_sim/health").await,
         Kind::ClickHouse => good(at(Purpose::Clients), "/ping").await,
-        // A server whose disk was full goes on without JetStream, and may call that healthy.
-        Kind::Nats => match good(at(Purpose::Metrics), "/healthz").await {
-            Ok(()) => good(at(Purpose::Metrics), "/healthz?js-enabled-only=true").await,
-            missing => missing,
-        },
+        Kind::Nats => good(at(Purpose::Metrics), "/healthz").await,
         _ => good(at(Purpose::Metrics), "/readyz").await,
     }
 }

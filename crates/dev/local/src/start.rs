@@ -64,9 +64,10 @@ pub(crate) async fn already(stack: &Stack, ours: Ours) -> Result<bool, String> {
     }
 }
 
-/// NATS gives JetStream up when its disk is full, and does not take it up again by itself.
+/// A NATS server whose disk was full gives its streams or all of JetStream up, and does not take them up again by itself.
 fn what_helps(missing: &str, pid: u32) -> String {
-    if !missing.contains("JetStream not enabled") && !missing.contains("10076") {
+    let gave_up = ["not enabled", "write error", "no space left"].iter().any(|sign| missing.contains(sign));
+    if !missing.contains("JetStream") || !gave_up {
         return String::new();
     }
     format!("; was its disk full? Make room, then restart it: `kill {pid}`, and `make up` again")
@@ -104,8 +105,16 @@ mod tests {
 
     #[test]
     fn a_nats_server_without_jetstream_is_to_be_restarted_and_nothing_else_is() {
-        let missing = r#"{"status":"unavailable","error":"JetStream not enabled (10076)"}"#;
-        assert!(what_helps(missing, 42).contains("restart it: `kill 42`"));
+        for missing in [
+            r#"{"status":"unavailable","error":"JetStream not enabled (10076)"}"#,
+            r#"{"status":"unavailable","error":"JetStream stream '$G > S' write error: write 1.blk: no space left on device"}"#,
+        ] {
+            assert!(what_helps(missing, 42).contains("restart it: `kill 42`"), "{missing}");
+        }
+        assert_eq!(
+            what_helps(r#"{"error":"JetStream has not established contact with a meta leader"}"#, 42),
+            ""
+        );
         assert_eq!(what_helps("no answer within 2 s", 42), "");
     }
 }

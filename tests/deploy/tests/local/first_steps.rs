@@ -21,6 +21,11 @@ pub(super) async fn up_again_says_that_it_is_up(system: &System) {
     let before = processes(system.stack.folder());
     let again = system.local(&["up"]).await;
     assert!(again.good && again.says.starts_with("It is up."), "{again:?}");
+    let elsewhere = system.local(&["up", "--base-port", "31000"]).await;
+    assert!(
+        elsewhere.good && elsewhere.says.contains(", not at 31000: a system keeps the ports"),
+        "{elsewhere:?}"
+    );
     assert_eq!(processes(system.stack.folder()), before);
     let status = system.local(&["status"]).await;
     assert!(status.good && !status.says.contains("not ready"), "{status:?}");
