@@ -13,6 +13,7 @@ use std::{
 pub use records::*;
 pub use signalbox_batching::{
     ItemKey, JobState, Kind, Lane, Level, Outcome, Room, Rules, Target, Trail, WindowKey, WindowState,
+    window::alike,
 };
 
 /// The store. Every method is one transaction: after an error nothing has changed, or, after

@@ -3633,7 +3633,8 @@ pub mod batch_item_error {
         Failed = 1,
         /// It was stopped.
         Cancelled = 2,
-        /// It was not answered in time.
+        /// It was not answered in time: the job's, or its vendor's. What nobody has heard of half an hour after the job's time
+        /// ends so too, with cost.unknown.
         Expired = 3,
     }
     impl Kind {
@@ -3803,7 +3804,8 @@ pub mod batch_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BatchService", "ListBatchJobs"));
             self.inner.unary(req, path, codec).await
         }
-        /// Stops a job. Items that the vendor finishes all the same are kept and paid for.
+        /// Stops a job. Items that the vendor finishes all the same are kept and paid for: so are those in a vendor's batch
+        /// together with other jobs' items, which is not stopped for one of them.
         pub async fn cancel_batch_job(
             &mut self,
             request: impl tonic::IntoRequest<super::CancelBatchJobRequest>,
@@ -3861,7 +3863,8 @@ pub mod batch_service_server {
             &self,
             request: tonic::Request<super::ListBatchJobsRequest>,
         ) -> std::result::Result<tonic::Response<super::ListBatchJobsResponse>, tonic::Status>;
-        /// Stops a job. Items that the vendor finishes all the same are kept and paid for.
+        /// Stops a job. Items that the vendor finishes all the same are kept and paid for: so are those in a vendor's batch
+        /// together with other jobs' items, which is not stopped for one of them.
         async fn cancel_batch_job(
             &self,
             request: tonic::Request<super::CancelBatchJobRequest>,
@@ -4578,7 +4581,8 @@ pub struct SubmitVendorBatchRequest {
     pub batch_key: ::prost::alloc::string::String,
     /// It may have been handed over already, not before this time: it is looked for at the vendor first, and found is not
     /// handed over again. Where that cannot be told yet (Anthropic's batches have no names) the answer is VENDOR_BUSY, and
-    /// nothing is handed over: ask again later, with the same items. Unset where it cannot have been. In the first message
+    /// nothing is handed over: ask again later, with the same items. Where this is set an error says nothing of whether the
+    /// vendor has it; that it was not there and was refused now is told by a batch without an id, as STATE_REFUSED. Unset where it cannot have been. In the first message
     /// only.
     #[prost(message, optional, tag = "3")]
     pub maybe_since_time: ::core::option::Option<::prost_types::Timestamp>,

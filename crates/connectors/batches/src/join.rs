@@ -2,7 +2,7 @@
 
 use crate::codes::{Code, count, stored, time_of};
 use serde::Serialize;
-use signalbox_ports::batches::{Level, Room, Rules, WindowKey, WindowState};
+use signalbox_ports::batches::{Level, Room, Rules, WindowKey, WindowState, alike};
 use signalbox_sql::{Session, json, nanos};
 use sqlx::Row;
 use std::{collections::BTreeMap, time::SystemTime};
@@ -14,6 +14,16 @@ pub(crate) struct Joiner {
     pub(crate) key: WindowKey,
     pub(crate) bytes: u64,
     pub(crate) complete_by: SystemTime,
+    /// It is not to be handed over before.
+    pub(crate) not_before: Option<SystemTime>,
+}
+
+/// What items of a window have in common.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Alike<'a> {
+    key: &'a WindowKey,
+    complete_by: (SystemTime, SystemTime),
+    not_before: Option<SystemTime>,
 }
 
 /// A window that is being filled.
@@ -32,47 +42,76 @@ pub(crate) async fn join(
     now: SystemTime,
     rules: &Rules,
 ) -> sqlx::Result<Vec<String>> {
-    let mut alike: BTreeMap<&WindowKey, Vec<usize>> = BTreeMap::new();
+    let mut alike: BTreeMap<Alike<'_>, Vec<usize>> = BTreeMap::new();
     for (place, joiner) in joiners.iter().enumerate() {
-        alike.entry(&joiner.key).or_default().push(place);
+        alike.entry(Alike::of(joiner, now)).or_default().push(place);
     }
     let mut windows = vec![String::new(); joiners.len()];
-    for (key, places) in alike {
-        let room = rules.room(key);
-        let mut fillings: Vec<Filling> = with_room(session, key, room).await?.into_iter().collect();
+    for (alike, places) in alike {
+        let (key, room) = (alike.key, rules.room(alike.key));
+        let latest = now + rules.window_wait;
+        let mut fillings: Vec<Filling> =
+            with_room(session, &alike, room, latest).await?.into_iter().collect();
         for place in places {
             let joiner = &joiners[place];
             let by = rules.close_by(key.target.lane, now, joiner.complete_by);
-            windows[place] = deal(&mut fillings, room, joiner.bytes, now, by).to_owned();
+            let (full, by) = alike.not_before.map_or((now, by), |time| (time, time));
+            windows[place] = deal(&mut fillings, room, joiner.bytes, now, Due { full, by }).to_owned();
         }
         save(session, key, &fillings).await?;
     }
     Ok(windows)
 }
 
+impl<'a> Alike<'a> {
+    fn of(joiner: &'a Joiner, now: SystemTime) -> Self {
+        let not_before = joiner.not_before.filter(|time| *time > now);
+        Self { key: &joiner.key, complete_by: alike(joiner.complete_by), not_before }
+    }
+}
+
+/// When a window is handed over: once it is full, and otherwise.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    full: SystemTime,
+    by: SystemTime,
+}
+
 /// The window that an item joins: the last one, or a new one.
-fn deal(fillings: &mut Vec<Filling>, room: Room, bytes: u64, now: SystemTime, by: SystemTime) -> &str {
+fn deal(fillings: &mut Vec<Filling>, room: Room, bytes: u64, now: SystemTime, due: Due) -> &str {
     match fillings.last_mut() {
         Some(last) if room.takes(last.level, bytes) => {}
         last => {
             if let Some(last) = last {
-                last.due = now;
+                last.due = due.full;
             }
             let window_id = Uuid::now_v7().to_string();
-            fillings.push(Filling { window_id, level: Level::default(), opened_at: now, due: by });
+            fillings.push(Filling { window_id, level: Level::default(), opened_at: now, due: due.by });
         }
     }
     let Some(last) = fillings.last_mut() else { return "" };
     last.level = last.level.with(bytes);
-    last.due = if room.is_full(last.level) { now } else { last.due.min(by) };
+    last.due = if room.is_full(last.level) { due.full } else { last.due.min(due.by) };
     &last.window_id
 }
 
 /// An open window with room that nobody else is filling just now.
-async fn with_room(session: &mut Session<'_>, key: &WindowKey, room: Room) -> sqlx::Result<Option<Filling>> {
+///
+/// One for items that must wait is theirs alone: others would be held up by it, or hurry it.
+async fn with_room(
+    session: &mut Session<'_>,
+    alike: &Alike<'_>,
+    room: Room,
+    latest: SystemTime,
+) -> sqlx::Result<Option<Filling>> {
+    let (key, (from, until)) = (alike.key, alike.complete_by);
+    let (earliest, latest) = alike.not_before.map_or((0, nanos(latest)), |time| (nanos(time), nanos(time)));
     let sql = format!(
         "SELECT window_id, items, bytes, opened_at, due_at FROM batch_windows t WHERE state = 0 AND vendor = $1 \
-         AND model = $2 AND lane = $3 AND kind = $4 AND items < $5 AND bytes < $6 ORDER BY opened_at DESC LIMIT 1{}",
+         AND model = $2 AND lane = $3 AND kind = $4 AND items < $5 AND bytes < $6 \
+         AND due_at BETWEEN $7 AND $8 AND NOT EXISTS (SELECT 1 FROM batch_shares s JOIN batch_jobs j \
+         ON j.job_no = s.job_no WHERE s.window_id = t.window_id AND s.live > 0 AND (j.complete_by < $9 \
+         OR j.complete_by >= $10)) ORDER BY opened_at DESC LIMIT 1{}",
         session.engine.for_update_of_free()
     );
     let query = session
@@ -82,7 +121,11 @@ async fn with_room(session: &mut Session<'_>, key: &WindowKey, room: Room) -> sq
         .bind(key.target.lane.code())
         .bind(key.kind.code())
         .bind(stored(room.items))
-        .bind(stored(room.bytes));
+        .bind(stored(room.bytes))
+        .bind(earliest)
+        .bind(latest)
+        .bind(nanos(from))
+        .bind(nanos(until));
     let Some(row) = query.fetch_optional(&mut *session.connection).await? else { return Ok(None) };
     Ok(Some(Filling {
         window_id: row.try_get("window_id")?,

@@ -98,6 +98,7 @@ async fn go(
         key: WindowKey { target: going.trail.target().clone(), kind },
         bytes: going.here.bytes.max(0).cast_unsigned(),
         complete_by: going.here.complete_by,
+        not_before: going.trail.not_before(),
     };
     let joiners: Vec<Joiner> = goings.iter().map(joiner).collect();
     let windows = join(session, &joiners, now, rules).await?;

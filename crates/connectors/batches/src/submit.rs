@@ -27,6 +27,7 @@ pub(crate) async fn submit(
         key: WindowKey { target: item.trail.target().clone(), kind: item.kind },
         bytes: item.request.len() as u64,
         complete_by: new.complete_by,
+        not_before: None,
     };
     let joiners: Vec<Joiner> = items.iter().map(joiner).collect();
     let windows = join(session, &joiners, new.create_time, rules).await?;

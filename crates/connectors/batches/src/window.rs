@@ -25,6 +25,10 @@ pub(crate) const COLUMNS: &str = "t.window_id, t.vendor, t.model, t.lane, t.kind
 const WANTED: &str = "EXISTS (SELECT 1 FROM batch_shares s JOIN batch_jobs j ON j.job_no = s.job_no \
     WHERE s.window_id = t.window_id AND s.live > 0 AND j.state = 0 AND j.complete_by > $1)";
 
+/// When the time of the first of the jobs is over that have items in a window called `t`.
+const SOONEST: &str = "SELECT COALESCE(MIN(j.complete_by), 0) FROM batch_shares s JOIN batch_jobs j \
+    ON j.job_no = s.job_no WHERE s.window_id = t.window_id AND s.live > 0";
+
 pub(crate) fn read(row: &AnyRow) -> sqlx::Result<Window> {
     let target = Target {
         vendor: row.try_get("vendor")?,
@@ -77,7 +81,8 @@ pub(crate) async fn claim(
     lease: Duration,
 ) -> sqlx::Result<Option<Claim>> {
     let sql = format!(
-        "SELECT {COLUMNS}, CASE WHEN {WANTED} THEN 1 ELSE 0 END AS wanted FROM batch_windows t \
+        "SELECT {COLUMNS}, CASE WHEN {WANTED} THEN 1 ELSE 0 END AS wanted, ({SOONEST}) AS soonest \
+         FROM batch_windows t \
          WHERE state < 3 AND due_at <= $1 AND lease_until <= $1 ORDER BY due_at, window_id LIMIT 1{}",
         session.engine.for_update_of_free()
     );
@@ -88,7 +93,9 @@ pub(crate) async fn claim(
     let maybe_since = window.hand_time.filter(|_| window.state == WindowState::Handing);
     if window.state.may_become(WindowState::Handing) {
         window.state = WindowState::Handing;
-        window.hand_time = Some(now);
+    }
+    if window.state == WindowState::Handing {
+        window.hand_time = window.hand_time.or(Some(now));
     }
     let query = session
         .query(
@@ -104,7 +111,8 @@ pub(crate) async fn claim(
     query.execute(&mut *session.connection).await?;
     let lease = Lease { window_id: window.window_id.clone(), number: lease_no };
     let unwanted = count(&row, "wanted")? == 0;
-    Ok(Some(Claim { lease, window, maybe_since, unwanted }))
+    let complete_by = maybe_time(&row, "soonest")?;
+    Ok(Some(Claim { lease, window, maybe_since, unwanted, complete_by }))
 }
 
 /// Keeps a lease.
@@ -179,13 +187,14 @@ pub(crate) async fn put_back(session: &mut Session<'_>, lease: &Lease, pause: &P
     };
     let query = session
         .query(
-            "UPDATE batch_windows SET due_at = $2, expires_at = $3, cancel_asked = $4, lease_until = 0 \
-             WHERE window_id = $1",
+            "UPDATE batch_windows SET due_at = $2, expires_at = $3, cancel_asked = $4, handed_at = $5, \
+             lease_until = 0 WHERE window_id = $1",
         )
         .bind(lease.window_id.clone())
         .bind(nanos(pause.due))
         .bind(pause.expire_time.or(held.window.expire_time).map_or(0, nanos))
-        .bind(i64::from(pause.cancel_asked || held.window.cancel_asked));
+        .bind(i64::from(pause.cancel_asked || held.window.cancel_asked))
+        .bind(held.window.hand_time.filter(|_| !pause.not_taken).map_or(0, nanos));
     query.execute(&mut *session.connection).await?;
     Ok(Ok(()))
 }

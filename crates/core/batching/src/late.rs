@@ -1,9 +1,13 @@
 //! Whether a job is late.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// A job that has not ended is late once so much of its completion window is over, in percent.
 pub const LATE_PERCENT: u32 = 80;
+
+/// How long after its time is over a job waits for what vendors may still say of its items: they take some minutes to stop
+/// a batch. Then its items end all the same, and what they cost is not known.
+pub const GRACE: Duration = Duration::from_mins(30);
 
 /// Whether a job that has not ended is late.
 pub fn is_late(create_time: SystemTime, complete_by: SystemTime, now: SystemTime) -> bool {
@@ -15,7 +19,7 @@ pub fn is_late(create_time: SystemTime, complete_by: SystemTime, now: SystemTime
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::time::UNIX_EPOCH;
 
     #[test]
     fn a_job_is_late_when_four_fifths_of_its_time_are_over() {

@@ -9,10 +9,12 @@
 //! | how much goes into a window, and when is it handed over | [`window`] |
 //! | when is a vendor asked again | [`mod@pause`] |
 //! | where does an item go that was not answered | [`trail`] |
-//! | is a job late | [`late`] |
+//! | is a batch gone that its vendor does not know any more | [`Missing`] |
+//! | is a job late, when must it have ended | [`late`] |
 
 pub mod ids;
 pub mod late;
+mod missing;
 pub mod pause;
 pub mod state;
 pub mod target;
@@ -20,6 +22,7 @@ pub mod trail;
 pub mod window;
 
 pub use ids::{BadId, ItemKey, check_id};
+pub use missing::Missing;
 pub use state::{JobState, Outcome, WindowState};
 pub use target::{Kind, Lane, Target, WindowKey};
 pub use trail::{Fault, Trail};

@@ -3,11 +3,22 @@
 use crate::{Lane, WindowKey};
 use std::{
     collections::BTreeMap,
-    time::{Duration, SystemTime},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 /// An item waits in an open window for at most this share of the time it has: one in so many.
 const SHARE_OF_TIME: u32 = 20;
+
+/// Items travel together whose times are over within so many seconds of each other: a vendor's batch that holds one job's
+/// items for another's would end it late, and could not be stopped for it.
+const DEADLINES: u64 = 600;
+
+/// The deadlines of the items that one of this deadline travels with: from, and until before.
+pub fn alike(complete_by: SystemTime) -> (SystemTime, SystemTime) {
+    let seconds = complete_by.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let from = UNIX_EPOCH + Duration::from_secs(seconds - seconds % DEADLINES);
+    (from, from + Duration::from_secs(DEADLINES))
+}
 
 /// The most that a window holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +98,6 @@ mod tests {
     use super::*;
     use crate::{Kind, Target};
     use proptest::prelude::*;
-    use std::time::UNIX_EPOCH;
 
     fn rules() -> Rules {
         Rules {
@@ -126,6 +136,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn items_travel_with_those_whose_time_is_over_within_minutes(one in 0u64..1 << 40, more in 0u64..2000) {
+            let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+            let (from, until) = alike(at(one));
+            prop_assert!(from <= at(one) && at(one) < until);
+            prop_assert!(until.duration_since(from).unwrap() == Duration::from_secs(DEADLINES));
+            prop_assert_eq!(at(one + more) < until, alike(at(one + more)) == alike(at(one)));
+        }
+
         #[test]
         fn a_window_never_holds_more_than_its_room_but_one_item_that_is_larger(
             room in (1u64..6, 1u64..60), sizes in prop::collection::vec(0u64..80, 1..40),

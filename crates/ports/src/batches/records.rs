@@ -172,6 +172,8 @@ pub struct Claim {
     pub maybe_since: Option<SystemTime>,
     /// Nobody waits for any of its items: their jobs are being cancelled, or their time is over.
     pub unwanted: bool,
+    /// When the time of the first of its jobs is over; `None` where it has no items.
+    pub complete_by: Option<SystemTime>,
 }
 
 /// Which waiting items.
@@ -249,6 +251,8 @@ pub struct Pause {
     pub expire_time: Option<SystemTime>,
     /// The vendor was asked to stop it.
     pub cancel_asked: bool,
+    /// The vendor certainly has nothing of it: the next hand-over is like the first.
+    pub not_taken: bool,
 }
 
 /// What becomes of an item.

@@ -5,6 +5,7 @@ mod end;
 mod hand;
 mod judge;
 mod look;
+mod overdue;
 mod tell;
 mod tidy;
 mod tried;
@@ -19,7 +20,7 @@ use futures_util::FutureExt as _;
 use signalbox_api::v1::{
     budget_service_client::BudgetServiceClient, provider_service_client::ProviderServiceClient,
 };
-use signalbox_batching::ItemKey;
+use signalbox_batching::{ItemKey, Missing};
 use signalbox_kit::{Hop, content::Means};
 use signalbox_ports::batches::{BatchStoreError, Lease, Step, WindowEnd};
 use std::{
@@ -93,6 +94,8 @@ struct Workplace {
     budget: Option<BudgetServiceClient<Hop>>,
     /// Calls that may be under way to vendors without a batch endpoint.
     calls: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// Batches that their vendors say they do not know, by window.
+    missing: Mutex<HashMap<String, Missing>>,
     /// Held by the worker that looks out for what is due.
     lookout: tokio::sync::Mutex<()>,
 }
@@ -104,7 +107,14 @@ impl Workplace {
             .max_decoding_message_size(limit)
             .max_encoding_message_size(limit);
         let budget = dependencies.budget.clone().map(BudgetServiceClient::new);
-        Self { dependencies, adapter, budget, calls: Mutex::default(), lookout: Default::default() }
+        Self {
+            dependencies,
+            adapter,
+            budget,
+            calls: Mutex::default(),
+            missing: Mutex::default(),
+            lookout: Default::default(),
+        }
     }
 
     /// What content policies are applied with.

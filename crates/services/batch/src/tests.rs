@@ -4,6 +4,7 @@ mod access;
 mod accounts;
 mod bank;
 mod hand_over;
+mod patience;
 mod results;
 mod router;
 mod submit;

@@ -7,6 +7,7 @@ use crate::batch::{
     BatchCodec, BatchPage, Finding, JsonTools, NewBatch, NewBatchCall, ResultSource, one_line, page, time,
 };
 use crate::codec::{Codec, EncodedCall};
+use crate::failures::vendor_failure;
 use crate::json;
 use crate::urls::in_url;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ use signalbox_types::{ErrorReason, Failure};
 const BULK: &str = "inlinedResponses";
 /// gRPC's `CANCELLED`.
 const CANCELLED: i32 = 1;
+/// gRPC's `DEADLINE_EXCEEDED`: the vendor's own time was over.
+const DEADLINE_EXCEEDED: i32 = 4;
 
 #[derive(Debug, Serialize)]
 struct Item<'a> {
@@ -163,6 +166,7 @@ impl BatchCodec for Gemini {
             (Some(response), _) => Codec::decode(self, response.get().as_bytes(), None)
                 .map_or_else(ItemOutcome::Failed, ItemOutcome::Answer),
             (None, Some(error)) if error.code == CANCELLED => ItemOutcome::Cancelled,
+            (None, Some(error)) if error.code == DEADLINE_EXCEEDED => ItemOutcome::Expired,
             (None, Some(error)) => ItemOutcome::Failed(errors::of_grpc(error.code, &error.message)),
             (None, None) => ItemOutcome::Failed(json::unreadable(NAME, "a result without an answer")),
         };
@@ -176,10 +180,12 @@ fn resource(name: &str) -> String {
 }
 
 fn told(operation: Operation) -> VendorBatch {
-    let Operation { name, metadata, done, error, .. } = operation;
+    let Operation { name, metadata, done, error, response } = operation;
+    let nothing = response.is_none() && metadata.output.is_none();
     // The SDK's word for it begins with JOB_ instead.
     let state = match metadata.state.rsplit_once("STATE_").map_or("", |(_, state)| state) {
         "FAILED" => VendorBatchState::Refused,
+        "EXPIRED" if nothing => VendorBatchState::Refused,
         "SUCCEEDED" | "CANCELLED" | "EXPIRED" => VendorBatchState::Ended,
         "CANCELLING" => VendorBatchState::Cancelling,
         _ if done && error.is_some() => VendorBatchState::Refused,
@@ -187,7 +193,13 @@ fn told(operation: Operation) -> VendorBatch {
         _ => VendorBatchState::Running,
     };
     let refusal = (state == VendorBatchState::Refused).then(|| match error {
+        Some(error) if error.code == DEADLINE_EXCEEDED => {
+            vendor_failure(ErrorReason::DeadlineExceeded, NAME, &error.message)
+        }
         Some(error) => errors::of_grpc(error.code, &error.message),
+        None if metadata.state.ends_with("EXPIRED") => {
+            vendor_failure(ErrorReason::DeadlineExceeded, NAME, "the batch expired")
+        }
         None => Failure::new(ErrorReason::VendorError, format!("{NAME}: the batch failed")),
     });
     let count = |text: &str| text.parse().unwrap_or(0);

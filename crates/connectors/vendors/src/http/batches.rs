@@ -67,20 +67,16 @@ impl VendorBatches for HttpVendor {
         {
             return Ok(found);
         }
-        let mut items: Vec<Bytes> = parcel.items.into_iter().map(|item| Bytes::from(item.bytes)).collect();
-        let file = match codec.upload() {
-            Some(path) => {
-                self.upload(codec, path, &parcel.key, mem::take(&mut items), target.timeout).await?
-            }
-            None => String::new(),
-        };
-        let new = NewBatch { key: &parcel.key, model: target.model, path: &path, file: &file };
-        let create = codec.create(new)?;
-        let mut ask = Ask::from(create.call);
-        ask.headers.extend(codec.headers());
-        ask.body.extend(in_list(items));
-        ask.body.push(Bytes::from_static(create.after.as_bytes()));
-        self.batch_of(codec, self.transfer(ask, target.timeout).await?).await
+        let looked = parcel.maybe_since.is_some();
+        match self.hand_over(codec, target, parcel, &path).await {
+            // Who asked cannot know that it was looked for: what this says is of this hand-over.
+            Err(failure) if looked && find::is_certain(failure.reason) => Ok(VendorBatch {
+                state: VendorBatchState::Refused,
+                refusal: Some(failure),
+                ..VendorBatch::default()
+            }),
+            handed => handed,
+        }
     }
 
     async fn get(&self, id: &str, timeout: Option<Duration>) -> Result<VendorBatch, Failure> {
@@ -123,6 +119,30 @@ impl HttpVendor {
     fn no_batches(&self, what: &str) -> Failure {
         let message = format!("vendor `{}` {what}; call it as usual", self.name);
         Failure::new(ErrorReason::Unimplemented, message)
+    }
+
+    /// Hands a parcel over that the vendor does not have.
+    async fn hand_over(
+        &self,
+        codec: &dyn BatchCodec,
+        target: VendorTarget<'_>,
+        parcel: Parcel,
+        path: &str,
+    ) -> Result<VendorBatch, Failure> {
+        let mut items: Vec<Bytes> = parcel.items.into_iter().map(|item| Bytes::from(item.bytes)).collect();
+        let file = match codec.upload() {
+            Some(path) => {
+                self.upload(codec, path, &parcel.key, mem::take(&mut items), target.timeout).await?
+            }
+            None => String::new(),
+        };
+        let new = NewBatch { key: &parcel.key, model: target.model, path, file: &file };
+        let create = codec.create(new)?;
+        let mut ask = Ask::from(create.call);
+        ask.headers.extend(codec.headers());
+        ask.body.extend(in_list(items));
+        ask.body.push(Bytes::from_static(create.after.as_bytes()));
+        self.batch_of(codec, self.transfer(ask, target.timeout).await?).await
     }
 
     /// A call without a body.

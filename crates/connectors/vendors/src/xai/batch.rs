@@ -18,6 +18,8 @@ use std::time::Duration;
 const BULK: &str = "results";
 /// gRPC's `CANCELLED`.
 const CANCELLED: i32 = 1;
+/// gRPC's `DEADLINE_EXCEEDED`: the vendor's own time was over.
+const DEADLINE_EXCEEDED: i32 = 4;
 const DAY: Duration = Duration::from_secs(86_400);
 
 #[derive(Debug, Serialize)]
@@ -151,6 +153,7 @@ impl BatchCodec for Xai {
             (Some(body), _) => Codec::decode(self, body.get().as_bytes(), None)
                 .map_or_else(ItemOutcome::Failed, ItemOutcome::Answer),
             (None, Some(error)) if error.code == CANCELLED => ItemOutcome::Cancelled,
+            (None, Some(error)) if error.code == DEADLINE_EXCEEDED => ItemOutcome::Expired,
             (None, Some(error)) => ItemOutcome::Failed(of_grpc(&error)),
             (None, None) => ItemOutcome::Failed(json::unreadable(DIALECT.name, "a result without an answer")),
         };
@@ -169,6 +172,12 @@ fn of_grpc(error: &Problem) -> Failure {
         _ => &error.message,
     };
     Failure { vendor_code: error.code.to_string(), ..vendor_failure(reason, DIALECT.name, message) }
+}
+
+/// Why xAI stopped a batch, which it says in words alone.
+fn reason_of(message: &str) -> ErrorReason {
+    let expired = message.to_ascii_lowercase().contains("expired");
+    if expired { ErrorReason::DeadlineExceeded } else { ErrorReason::InvalidRequest }
 }
 
 fn told(batch: Batch) -> VendorBatch {
@@ -196,6 +205,6 @@ fn told(batch: Batch) -> VendorBatch {
         created: batch.create_time.as_deref().and_then(time),
         expires,
         ended: None,
-        refusal: refusal.map(|message| vendor_failure(ErrorReason::InvalidRequest, DIALECT.name, &message)),
+        refusal: refusal.map(|message| vendor_failure(reason_of(&message), DIALECT.name, &message)),
     }
 }

@@ -29,7 +29,7 @@ pub async fn whoever_stood_still_changes_nothing_any_more(fresh: &impl AsyncFn()
     let taken = world.claim(later(31)).await.unwrap();
     let lost = Err(BatchStoreError::LeaseLost);
     let steps = [(items[0].key, Step::End(end(&items[0], Outcome::Failed)))];
-    let pause = Pause { due: later(1), expire_time: None, cancel_asked: false };
+    let pause = Pause { due: later(1), expire_time: None, cancel_asked: false, not_taken: false };
     let over = WindowEnd { end_time: now(), refused: None };
     assert_eq!(world.store.step(&stale.lease, &steps, now(), &rules()).await, lost.map(|()| 0));
     let lost = Err(BatchStoreError::LeaseLost);
@@ -52,11 +52,16 @@ pub async fn what_may_have_been_handed_over_is_said_to_the_next(fresh: &impl Asy
     assert_eq!((first.maybe_since, first.window.hand_time), (None, Some(later(1))));
     let second = world.claim(later(40)).await.unwrap();
     assert_eq!((second.maybe_since, second.window.state), (Some(later(1)), WindowState::Handing));
-    let pause = Pause { due: later(50), expire_time: None, cancel_asked: false };
+    let pause = Pause { due: later(50), expire_time: None, cancel_asked: false, not_taken: false };
     world.store.put_back(&second.lease, &pause).await.unwrap();
     assert_eq!(world.claim(later(49)).await, None);
     let third = world.claim(later(50)).await.unwrap();
     assert_eq!(third.maybe_since, Some(later(1)));
-    world.store.handed(&third.lease, &handed("vb", later(51))).await.unwrap();
+    // Where that has certainly not come to pass, the next try is like the first.
+    let not_taken = Pause { due: later(51), not_taken: true, ..pause };
+    world.store.put_back(&third.lease, &not_taken).await.unwrap();
+    let fourth = world.claim(later(51)).await.unwrap();
+    assert_eq!((fourth.maybe_since, fourth.window.hand_time), (None, Some(later(51))));
+    world.store.handed(&fourth.lease, &handed("vb", later(51))).await.unwrap();
     assert_eq!(world.claim(later(81)).await.unwrap().maybe_since, None);
 }

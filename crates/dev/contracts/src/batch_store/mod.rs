@@ -49,6 +49,7 @@ macro_rules! batch_store_tests {
             items_of_one_vendor_and_model_travel_together_whosever_they_are
             a_full_window_is_due_at_once_and_others_when_they_waited
             an_item_in_a_hurry_takes_its_window_along
+            items_whose_time_is_over_at_other_times_travel_apart
             a_window_is_read_in_pieces_that_fit
             a_window_goes_from_hand_to_hand_and_says_how_far_it_is
             a_window_cannot_be_over_while_it_has_items

@@ -100,7 +100,12 @@ impl Life {
         match self.random.below(10) {
             0..2 => self.stale.push((claim, items)),
             2..4 => {
-                let pause = Pause { due: later(self.passed + 10), expire_time: None, cancel_asked: false };
+                let pause = Pause {
+                    due: later(self.passed + 10),
+                    expire_time: None,
+                    cancel_asked: false,
+                    not_taken: false,
+                };
                 self.world.store.put_back(&claim.lease, &pause).await.unwrap();
             }
             4..6 if claim.window.submit_time.is_none() => {

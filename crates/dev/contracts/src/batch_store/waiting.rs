@@ -43,15 +43,15 @@ pub async fn what_waits_ends_at_once_when_its_job_is_cancelled(fresh: &impl Asyn
 /// Each at its own.
 pub async fn what_waits_ends_when_its_time_is_over(fresh: &impl AsyncFn() -> Fresh) {
     let world = World::new(fresh).await;
-    world.submit_until("acme", "soon", &items(1, "openai"), later(1000)).await;
-    world.submit_until("acme", "later", &items(1, "openai"), later(2000)).await;
-    assert_eq!(world.waiting(later(999)).await, []);
-    let waiting = world.waiting(later(1000)).await;
+    world.submit_until("acme", "soon", &items(1, "openai"), later(1200)).await;
+    world.submit_until("acme", "later", &items(1, "openai"), later(1700)).await;
+    assert_eq!(world.waiting(later(1199)).await, []);
+    let waiting = world.waiting(later(1200)).await;
     assert_eq!(waiting.iter().map(|item| item.job.job_id.as_str()).collect::<Vec<_>>(), ["soon"]);
     let ends = ends(&waiting, Outcome::Expired);
-    assert_eq!(world.store.end_waiting(&ends, later(1000), &rules()).await.unwrap(), 1);
+    assert_eq!(world.store.end_waiting(&ends, later(1200), &rules()).await.unwrap(), 1);
     assert_eq!(world.job("acme", "soon").await.0.counts.expired, 1);
-    let (claim, items) = world.take(later(1000)).await;
+    let (claim, items) = world.take(later(1200)).await;
     assert_eq!((items.len(), claim.unwanted, world.waiting(later(3000)).await), (1, false, vec![]));
 }
 
@@ -66,7 +66,7 @@ pub async fn a_window_of_cancelled_jobs_alone_is_due_and_unwanted(fresh: &impl A
     world.store.cancel("other", "two", later(2)).await.unwrap();
     let claim = world.claim(later(2)).await.unwrap();
     assert!(claim.unwanted);
-    let pause = Pause { due: later(600), expire_time: None, cancel_asked: true };
+    let pause = Pause { due: later(600), expire_time: None, cancel_asked: true, not_taken: false };
     world.store.put_back(&claim.lease, &pause).await.unwrap();
     world.store.cancel("other", "two", later(3)).await.unwrap();
     assert_eq!(world.claim(later(599)).await, None);

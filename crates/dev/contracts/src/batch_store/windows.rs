@@ -4,8 +4,9 @@ use super::{
     Fresh,
     support::{ALL, World, handed, ids, item, items, later, now, target},
 };
+use signalbox_batching::Fault;
 use signalbox_ports::batches::{
-    BatchStoreError, Handed, ItemKey, Kind, Lane, NewItem, Pause, Trail, WindowEnd, WindowState,
+    BatchStoreError, Handed, ItemKey, Kind, Lane, NewItem, Pause, Step, Trail, WindowEnd, WindowState,
 };
 
 /// But answers and vectors do not mix, nor batches with usual calls.
@@ -57,10 +58,27 @@ pub async fn a_full_window_is_due_at_once_and_others_when_they_waited(fresh: &im
 /// A twentieth of its time is the most that an item waits.
 pub async fn an_item_in_a_hurry_takes_its_window_along(fresh: &impl AsyncFn() -> Fresh) {
     let world = World::new(fresh).await;
-    world.submit("acme", "slow", &items(1, "openai")).await;
+    world.submit_until("acme", "slow", &items(1, "openai"), later(500)).await;
     world.submit_until("acme", "fast", &items(1, "openai"), later(200)).await;
     assert_eq!(world.claim(later(9)).await, None);
     assert_eq!(world.take(later(10)).await.1.len(), 2);
+}
+
+/// Nor does one that must wait travel with one that need not.
+pub async fn items_whose_time_is_over_at_other_times_travel_apart(fresh: &impl AsyncFn() -> Fresh) {
+    let world = World::new(fresh).await;
+    world.submit_until("acme", "slow", &items(1, "openai"), later(7200)).await;
+    world.submit_until("acme", "fast", &items(1, "openai"), later(3600)).await;
+    let (claim, failed) = world.take(later(60)).await;
+    assert_eq!((failed.len(), claim.complete_by), (1, Some(later(7200))));
+    let trail = failed[0].trail.after(Fault::Vendor, later(60), later(7200)).unwrap();
+    let steps = [(failed[0].key, Step::Go { trail, history: Vec::new() })];
+    assert_eq!(world.step(&claim, &steps, later(60)).await, 1);
+    world.submit_until("acme", "slow too", &items(1, "openai"), later(7200)).await;
+    assert_eq!(world.take(later(60)).await.0.complete_by, Some(later(3600)));
+    assert_eq!(world.take(later(70)).await.0.complete_by, Some(later(7200)));
+    let waits = &world.job("acme", "slow").await.1[0].window;
+    assert_eq!((waits.state, waits.due), (WindowState::Open, later(180)));
 }
 
 /// At least one item, however large.
@@ -113,7 +131,8 @@ pub async fn a_window_goes_from_hand_to_hand_and_says_how_far_it_is(fresh: &impl
         ("batch_1", Some(later(2)), Some(later(1)))
     );
     assert_eq!((items[1].note.as_slice(), items[0].note.as_slice()), (b"tool-1".as_slice(), b"".as_slice()));
-    let pause = Pause { due: later(100), expire_time: Some(later(1000)), cancel_asked: true };
+    let pause =
+        Pause { due: later(100), expire_time: Some(later(1000)), cancel_asked: true, not_taken: false };
     world.store.put_back(&asked.lease, &pause).await.unwrap();
     assert_eq!(world.claim(later(99)).await, None);
     let (asked, items) = world.take(later(100)).await;

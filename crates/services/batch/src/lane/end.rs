@@ -96,8 +96,13 @@ fn attempts(event: &v1::UsageEvent) -> Vec<v1::Attempt> {
 /// The item failed, after the tries in its history.
 pub(super) fn failed(item: &Item, known: &Known, failure: &Failure, now: SystemTime) -> ItemEnd {
     let event = account(item, known, now, Accounted::Failed, failure.reason.name());
-    let error = error(Kind::Failed, failure.reason, failure.message.clone(), &event);
-    ended(item, Outcome::Failed, Told::Error(error), event)
+    // Its vendor's time was over, if not its job's.
+    let (kind, how) = match failure.reason {
+        ErrorReason::DeadlineExceeded => (Kind::Expired, Outcome::Expired),
+        _ => (Kind::Failed, Outcome::Failed),
+    };
+    let error = error(kind, failure.reason, failure.message.clone(), &event);
+    ended(item, how, Told::Error(error), event)
 }
 
 /// Nobody waits for the item any more, whatever became of it.

@@ -91,14 +91,24 @@ impl Workplace {
                 None => notes.push((key, note.encode_to_vec())),
             }
         }
-        self.send_on(claim, &rejected).await?;
+        // What the vendor may have is not sent on: its batch will tell.
+        if claim.maybe_since.is_none() {
+            self.send_on(claim, &rejected).await?;
+        }
         let Some(batch) = answer.batch else {
+            if claim.maybe_since.is_some() {
+                return Err(Trouble::Away(unasked()));
+            }
             // Every item was rejected.
             let missing = "the vendor's adapter neither took the item nor said why";
             return self.end_all(claim, Fault::Vendor, ErrorReason::VendorBadResponse, missing, None).await;
         };
         if batch.state() == State::Refused {
-            return self.refused(claim, &batch.error_reason, &batch.error_message).await;
+            if !batch.vendor_batch_id.is_empty() {
+                return self.refused(claim, &batch.error_reason, &batch.error_message).await;
+            }
+            let reason = ErrorReason::from_name(&batch.error_reason).unwrap_or(ErrorReason::VendorError);
+            return self.not_taken(claim, Failure::new(reason, batch.error_message)).await;
         }
         let now = self.dependencies.clock.now();
         let time =
@@ -140,21 +150,24 @@ impl Workplace {
         Ok(())
     }
 
-    /// The vendor, or the way to it, failed.
+    /// The vendor, or the way to it, failed. Where the vendor may have the window from before, this may have been said of
+    /// the search for it: nothing goes elsewhere before that has succeeded.
     async fn not_handed_over(&self, claim: &Claim, failure: Failure) -> Result<(), Trouble> {
         let reason = failure.reason;
-        if !matches!(fault(reason), Fault::Vendor) {
-            return self.refused(claim, reason.name(), &failure.message).await;
+        let certain = surely_not_taken(reason) || fault(reason) != Fault::Vendor;
+        if claim.maybe_since.is_some() || !certain {
+            return Err(Trouble::Away(failure));
         }
-        if claim.unwanted {
-            let message = format!("it could not be handed over in time: {}", failure.message);
-            return self.end_all(claim, Fault::Vendor, reason, &message, None).await;
+        self.not_taken(claim, failure).await
+    }
+
+    /// The vendor certainly has nothing of it: it need not be waited for where there is another.
+    async fn not_taken(&self, claim: &Claim, failure: Failure) -> Result<(), Trouble> {
+        if fault(failure.reason) != Fault::Vendor {
+            return self.refused(claim, failure.reason.name(), &failure.message).await;
         }
-        // A vendor that certainly has nothing of it need not be waited for where there is another.
-        if claim.maybe_since.is_none() && surely_not_taken(reason) {
-            self.send_elsewhere(claim, &failure).await?;
-        }
-        Err(Trouble::Away(failure))
+        self.send_elsewhere(claim, &failure).await?;
+        Err(Trouble::NotTaken(failure))
     }
 
     /// Items that others may serve go to them.
@@ -185,7 +198,9 @@ impl Workplace {
             "a vendor refused a window"
         );
         metrics::window_refused(vendor, known.name());
-        self.end_all(claim, Fault::Target, known, message, Some(known.name().to_owned())).await
+        // A vendor that is full, or in a hurry, takes it later.
+        let fault = if fault(known) == Fault::Vendor { Fault::Vendor } else { Fault::Target };
+        self.end_all(claim, fault, known, message, Some(known.name().to_owned())).await
     }
 
     /// All items of a window that have not ended go on, or end; then the window is over.
@@ -213,6 +228,12 @@ impl Workplace {
             self.step(&claim.lease, &steps).await?;
         }
     }
+}
+
+/// No item could be said in the vendor's words any more, so that the vendor was not asked for the window.
+fn unasked() -> Failure {
+    let message = "no item of a window that the vendor may have can be asked for any more";
+    Failure::new(ErrorReason::Internal, message)
 }
 
 /// Whom a window is for.

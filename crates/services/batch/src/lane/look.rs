@@ -4,11 +4,12 @@ use super::{AT_ONCE, PAGE, Workplace, end::Answer, hand::target, tried::Failed, 
 use crate::stored::{Known, read};
 use futures_util::TryStreamExt as _;
 use signalbox_api::{status::from_status, v1};
-use signalbox_batching::{Fault, ItemKey};
+use signalbox_batching::{Fault, ItemKey, Missing};
 use signalbox_ports::batches::{Claim, Item, Pause, Step};
 use signalbox_types::{ErrorReason, Failure};
 use std::{
     collections::{BTreeMap, HashMap},
+    sync::{MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 use tokio::time::timeout;
@@ -29,40 +30,70 @@ const GATHERED: usize = 4 << 20;
 impl Workplace {
     /// Asks how far a window is that the vendor has, and does what follows.
     pub(super) async fn look(&self, claim: &Claim) -> Result<(), Trouble> {
-        let batch = match self.ask(claim).await {
-            Ok(batch) => batch,
+        let (batch, stopped) = match self.ask(claim).await {
+            Ok(told) => told,
             Err(failure) => return self.no_word(claim, failure).await,
         };
+        self.missing().remove(&claim.window.window_id);
         match batch.state() {
             State::Ended => self.collect(claim).await,
             State::Refused => self.refused(claim, &batch.error_reason, &batch.error_message).await,
             State::Running | State::Cancelling | State::Unspecified if self.is_lost(claim) => {
                 self.lost(claim, ErrorReason::VendorTimeout, "the vendor's batch did not end").await
             }
-            State::Running | State::Cancelling | State::Unspecified => self.wait(claim, &batch).await,
+            State::Running | State::Cancelling | State::Unspecified => {
+                self.wait(claim, &batch, stopped).await
+            }
         }
     }
 
-    /// A batch that nobody waits for any more is stopped before.
-    async fn ask(&self, claim: &Claim) -> Result<v1::VendorBatch, Failure> {
+    /// How far it is, and whether the vendor was asked to stop it: so it is where nobody waits for it any more.
+    async fn ask(&self, claim: &Claim) -> Result<(v1::VendorBatch, bool), Failure> {
         let mut adapter = self.adapter.clone();
         let (target, vendor_batch_id) = (Some(target(claim)), claim.window.vendor_batch_id.clone());
-        let batch = if claim.unwanted && !claim.window.cancel_asked {
+        if claim.unwanted && !claim.window.cancel_asked {
+            let (target, vendor_batch_id) = (target.clone(), vendor_batch_id.clone());
             let asked = timed(v1::CancelVendorBatchRequest { target, vendor_batch_id });
-            adapter.cancel_vendor_batch(asked).await.map(|answer| answer.into_inner().batch)
-        } else {
-            let asked = timed(v1::GetVendorBatchRequest { target, vendor_batch_id });
-            adapter.get_vendor_batch(asked).await.map(|answer| answer.into_inner().batch)
-        };
-        batch.map(Option::unwrap_or_default).map_err(|status| from_status(&status))
+            // A vendor that does not stop it may still say how far it is.
+            match adapter.cancel_vendor_batch(asked).await {
+                Ok(answer) => return Ok((answer.into_inner().batch.unwrap_or_default(), true)),
+                Err(status) => {
+                    let (window, reason) = (&claim.window.window_id, from_status(&status).reason.name());
+                    tracing::warn!(
+                        window,
+                        reason,
+                        "a vendor's batch could not be stopped; it is asked again"
+                    );
+                }
+            }
+        }
+        let asked = timed(v1::GetVendorBatchRequest { target, vendor_batch_id });
+        let answer = adapter.get_vendor_batch(asked).await.map_err(|status| from_status(&status))?;
+        Ok((answer.into_inner().batch.unwrap_or_default(), claim.window.cancel_asked))
     }
 
-    async fn wait(&self, claim: &Claim, batch: &v1::VendorBatch) -> Result<(), Trouble> {
+    fn missing(&self) -> MutexGuard<'_, HashMap<String, Missing>> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a batch is gone that the vendor says again it does not know.
+    fn is_gone(&self, claim: &Claim) -> bool {
+        let (now, mut missing) = (self.dependencies.clock.now(), self.missing());
+        let before = missing.get(&claim.window.window_id).copied();
+        let again = Missing::again(before, now);
+        missing.insert(claim.window.window_id.clone(), again);
+        again.is_gone(now)
+    }
+
+    async fn wait(&self, claim: &Claim, batch: &v1::VendorBatch, stopped: bool) -> Result<(), Trouble> {
+        let unended = "the vendor's batch has not ended";
+        self.give_up_overdue(claim, ErrorReason::VendorTimeout, unended).await?;
         let expire_time = batch.expire_time.and_then(|time| SystemTime::try_from(time).ok());
         let pause = Pause {
             due: self.next_look(claim),
             expire_time: expire_time.or(claim.window.expire_time),
-            cancel_asked: claim.unwanted,
+            cancel_asked: stopped,
+            not_taken: false,
         };
         Ok(self.dependencies.store.put_back(&claim.lease, &pause).await?)
     }
@@ -70,7 +101,8 @@ impl Workplace {
     /// The vendor does not say how far it is.
     async fn no_word(&self, claim: &Claim, failure: Failure) -> Result<(), Trouble> {
         let gone = matches!(failure.reason, ErrorReason::NotFound | ErrorReason::VendorModelNotFound);
-        if gone || self.is_lost(claim) {
+        if (gone && self.is_gone(claim)) || self.is_lost(claim) {
+            self.missing().remove(&claim.window.window_id);
             return self.lost(claim, failure.reason, &failure.message).await;
         }
         Err(Trouble::Away(failure))
@@ -94,7 +126,7 @@ impl Workplace {
             let step = |item: &Item| {
                 let failed = Failed::unknown(reason, message);
                 let known = Known::of(item);
-                let step = self.not_answered(item, known, self.batch_try(claim), failed, Some(Fault::Vendor));
+                let step = self.not_answered(item, known, self.batch_try(claim), failed, Some(Fault::Lost));
                 (item.key, step)
             };
             let steps: Vec<_> = page.iter().map(step).collect();

@@ -13,6 +13,9 @@ pub(super) enum Trouble {
     /// The adapter or the vendor.
     #[error("{}: {}", .0.reason.name(), .0.message)]
     Away(Failure),
+    /// The vendor certainly did not take the window: it is handed over again.
+    #[error("{}: {}", .0.reason.name(), .0.message)]
+    NotTaken(Failure),
 }
 
 /// What a vendor's failure says of an item or of a whole window.
@@ -20,14 +23,15 @@ pub(super) fn fault(reason: ErrorReason) -> Fault {
     match reason {
         ErrorReason::OutputInvalid => Fault::Answer,
         ErrorReason::ContextLengthExceeded
-        | ErrorReason::VendorAuth
         | ErrorReason::VendorPermission
         | ErrorReason::VendorModelNotFound
         | ErrorReason::VendorQuotaExhausted
         | ErrorReason::UnknownModel
         | ErrorReason::NoCapableModel
         | ErrorReason::Unimplemented => Fault::Target,
-        ErrorReason::VendorRateLimited
+        // An operator mends a key.
+        ErrorReason::VendorAuth
+        | ErrorReason::VendorRateLimited
         | ErrorReason::VendorOverloaded
         | ErrorReason::VendorTimeout
         | ErrorReason::VendorUnreachable
@@ -56,7 +60,13 @@ pub(super) fn fault(reason: ErrorReason) -> Fault {
 
 /// Whether a vendor surely did not take what was handed over when it failed like this.
 pub(super) fn surely_not_taken(reason: ErrorReason) -> bool {
-    matches!(reason, ErrorReason::VendorRateLimited | ErrorReason::VendorOverloaded | ErrorReason::VendorBusy)
+    matches!(
+        reason,
+        ErrorReason::VendorAuth
+            | ErrorReason::VendorRateLimited
+            | ErrorReason::VendorOverloaded
+            | ErrorReason::VendorBusy
+    )
 }
 
 #[cfg(test)]

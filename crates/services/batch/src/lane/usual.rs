@@ -47,11 +47,11 @@ impl Workplace {
         match left {
             false => Ok(self.close(&claim.lease, None).await?),
             true if stop.is_cancelled() => {
-                self.put_back(claim, self.dependencies.clock.now()).await;
+                self.put_back(claim, self.dependencies.clock.now(), false).await;
                 Ok(())
             }
             true => {
-                self.put_back(claim, self.next_look(claim)).await;
+                self.put_back(claim, self.next_look(claim), false).await;
                 Ok(())
             }
         }

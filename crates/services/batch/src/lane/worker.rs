@@ -2,7 +2,7 @@
 
 use super::{Workplace, trouble::Trouble};
 use crate::{failure::of_store, metrics};
-use signalbox_batching::{Lane, WindowState, pause::pause};
+use signalbox_batching::{Lane, WindowState, late::GRACE, pause::pause};
 use signalbox_ports::batches::{BatchStoreError, Claim, Lease, Pause};
 use std::{sync::Arc, time::SystemTime};
 use tokio::time::{Instant, sleep};
@@ -49,7 +49,7 @@ impl Workplace {
             () = self.keep(&claim.lease) => return,
             () = too_late => {
                 tracing::warn!(window = claim.window.window_id, "draining: a window is left to another process");
-                return self.put_back(claim, self.dependencies.clock.now()).await;
+                return self.put_back(claim, self.dependencies.clock.now(), false).await;
             }
         };
         match outcome {
@@ -92,21 +92,29 @@ impl Workplace {
             metrics::store_failed();
         }
         tracing::warn!(vendor, window = window_id, %trouble, "a window of the batch lane waits");
-        self.put_back(claim, self.next_look(claim)).await;
+        if let Err(error) = self.end_overdue(claim, trouble).await {
+            tracing::warn!(vendor, window = window_id, %error, "overdue items have not ended yet");
+        }
+        let not_taken = matches!(trouble, Trouble::NotTaken(_));
+        self.put_back(claim, self.next_look(claim), not_taken).await;
     }
 
     /// When a window is looked at again: the later, the longer it has been where it is.
     pub(super) fn next_look(&self, claim: &Claim) -> SystemTime {
         let (now, options) = (self.dependencies.clock.now(), &self.dependencies.options);
-        let since = claim.window.submit_time.or(claim.window.hand_time).unwrap_or(now);
+        let since = claim.window.submit_time.unwrap_or(claim.window.open_time);
         let waiting = now.duration_since(since).unwrap_or_default();
-        now + pause(waiting, options.poll_interval, options.max_poll_interval)
+        let look = now + pause(waiting, options.poll_interval, options.max_poll_interval);
+        // Its items are to end in time.
+        let end = claim.complete_by.map(|time| time + GRACE).filter(|end| *end > now);
+        end.map_or(look, |end| look.min(end))
     }
 
     /// Gives the lease back. What cannot be given back ends by itself.
-    pub(super) async fn put_back(&self, claim: &Claim, due: SystemTime) {
+    pub(super) async fn put_back(&self, claim: &Claim, due: SystemTime, not_taken: bool) {
         let window = &claim.window;
-        let pause = Pause { due, expire_time: window.expire_time, cancel_asked: window.cancel_asked };
+        let pause =
+            Pause { due, expire_time: window.expire_time, cancel_asked: window.cancel_asked, not_taken };
         match self.dependencies.store.put_back(&claim.lease, &pause).await {
             Ok(()) | Err(BatchStoreError::LeaseLost) => {}
             Err(error) => drop(of_store(&error)),

@@ -13,7 +13,7 @@ fn in_json(item_id: &str, model: &str) -> BatchItem {
     BatchItem { item_id: item_id.into(), request: Some(Asked::Generate(request)) }
 }
 
-async fn until(mut holds: impl FnMut() -> bool) {
+pub(super) async fn until(mut holds: impl FnMut() -> bool) {
     let holds = async {
         while !holds() {
             tokio::time::sleep(Duration::from_millis(2)).await;
@@ -63,15 +63,18 @@ async fn an_item_that_fails_at_one_vendor_goes_on_to_the_next() {
 
 #[tokio::test]
 async fn a_fault_of_the_request_is_not_moved_and_a_vendor_that_stays_broken_ends_it() {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    world.dependencies.options.lease = Duration::from_hours(1000);
     let working = world.work();
     world.submit("j", vec![item("bad", "two"), item("broken-a", "one")]).await;
-    let results = world.results("j").await;
+    let results = world.results_in_time("j").await;
     let bad = error(&results["bad"]);
     assert_eq!((bad.kind(), &*bad.reason), (Kind::Failed, "INVALID_REQUEST"));
     assert_eq!(bad.failure.as_ref().unwrap().attempts.len(), 1);
     let broken = error(&results["broken-a"]);
-    assert_eq!((&*broken.reason, broken.failure.as_ref().unwrap().attempts.len()), ("VENDOR_ERROR", 3));
+    assert_eq!(broken.reason, "VENDOR_ERROR");
+    let tries = broken.failure.as_ref().unwrap().attempts.len();
+    assert!((10..=17).contains(&tries), "over most of the day that it has, and not within seconds: {tries}");
     working.end().await;
 }
 

@@ -44,6 +44,10 @@ pub(super) struct Desk {
     /// Usual calls wait until they are let go.
     pub(super) holds: bool,
     pub(super) cancelled: usize,
+    /// What is said of batches that it has, so many times.
+    pub(super) silence: Option<(ErrorReason, usize)>,
+    /// Why batches are refused whole.
+    pub(super) refusal: Option<ErrorReason>,
 }
 
 #[derive(Debug)]
@@ -82,12 +86,22 @@ impl Vendor {
 }
 
 impl Desk {
+    fn told(&mut self, key: &str) -> Result<VendorBatch, Status> {
+        match &mut self.silence {
+            Some((reason, times)) if *times > 0 => {
+                *times -= 1;
+                Err(to_status(&Failure::new(*reason, "no word of it")))
+            }
+            _ => Ok(self.batch(key)),
+        }
+    }
+
     fn batch(&self, key: &str) -> VendorBatch {
         let state = self.batches.get(key).and_then(|batch| self.states.get(&batch.vendor));
         VendorBatch {
             vendor_batch_id: key.into(),
             state: state.copied().unwrap_or(State::Ended).into(),
-            error_reason: "VENDOR_QUOTA_EXHAUSTED".into(),
+            error_reason: self.refusal.unwrap_or(ErrorReason::VendorQuotaExhausted).name().into(),
             ..Default::default()
         }
     }
@@ -173,7 +187,7 @@ impl ProviderService for Vendor {
         &self,
         asked: Request<v1::GetVendorBatchRequest>,
     ) -> Answer<v1::GetVendorBatchResponse> {
-        let batch = Some(self.desk().batch(&asked.get_ref().vendor_batch_id));
+        let batch = Some(self.desk().told(&asked.get_ref().vendor_batch_id)?);
         Ok(Response::new(v1::GetVendorBatchResponse { batch }))
     }
 
@@ -183,7 +197,7 @@ impl ProviderService for Vendor {
     ) -> Answer<v1::CancelVendorBatchResponse> {
         let mut desk = self.desk();
         desk.cancelled += 1;
-        let batch = Some(desk.batch(&asked.get_ref().vendor_batch_id));
+        let batch = Some(desk.told(&asked.get_ref().vendor_batch_id)?);
         Ok(Response::new(v1::CancelVendorBatchResponse { batch }))
     }
 

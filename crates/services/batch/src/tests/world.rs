@@ -174,6 +174,20 @@ impl World {
         timeout(Duration::from_secs(20), all).await.expect("the job ends")
     }
 
+    /// The same, for a job that takes hours.
+    pub(super) async fn results_in_time(&self, job_id: &str) -> BTreeMap<String, Outcome> {
+        let passing = async {
+            loop {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                self.clock.forward(Duration::from_mins(10));
+            }
+        };
+        tokio::select! {
+            results = self.results(job_id) => results,
+            () = passing => BTreeMap::new(),
+        }
+    }
+
     /// Waits until all accounts are told and nothing is reserved any more.
     pub(super) async fn settled(&self) {
         let settled = async {

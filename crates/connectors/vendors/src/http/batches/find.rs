@@ -34,6 +34,22 @@ enum Look {
     Nothing,
 }
 
+/// Whether a vendor that failed like this when it was handed a batch certainly did not take it.
+pub(super) const fn is_certain(reason: ErrorReason) -> bool {
+    !matches!(
+        reason,
+        ErrorReason::VendorTimeout
+            | ErrorReason::VendorUnreachable
+            | ErrorReason::VendorError
+            | ErrorReason::VendorBadResponse
+            | ErrorReason::StreamTruncated
+            | ErrorReason::DeadlineExceeded
+            | ErrorReason::Cancelled
+            | ErrorReason::Unavailable
+            | ErrorReason::Internal
+    )
+}
+
 impl HttpVendor {
     /// The batch, where it was handed over before.
     pub(super) async fn find(
