@@ -14,7 +14,7 @@ use signalbox_api::{
     },
 };
 use signalbox_kit::Hop;
-use signalbox_types::Failure;
+use signalbox_types::{ErrorReason, Failure};
 use std::time::Duration;
 use tonic::Request as Call;
 
@@ -77,11 +77,16 @@ async fn prepare_one(
     item_id: String,
     asked: PrepareBatchItemRequest,
 ) -> Result<Prepared, Failure> {
+    let (within, names_model) = named_in(asked.request.as_ref());
     let mut call = Call::new(asked);
     call.set_timeout(PATIENCE);
     match router.prepare_batch_item(call).await {
         Ok(answer) => Ok(Prepared { item_id, item: answer.into_inner() }),
-        Err(status) => Err(of_item(&item_id, from_status(&status))),
+        Err(status) => {
+            let failure = from_status(&status);
+            let of_model = names_model && failure.reason == ErrorReason::UnknownModel;
+            Err(of_item(&in_item(&item_id, within), of_model, failure))
+        }
     }
 }
 
@@ -104,11 +109,26 @@ fn named(request: Asked, made_up: impl FnOnce() -> String) -> Request {
     }
 }
 
-/// The failure with the item whose it is.
-fn of_item(item_id: &str, mut failure: Failure) -> Failure {
-    failure.message = format!("items[{}]: {}", signalbox_types::shown(item_id), failure.message);
+/// The field that holds a request, and whether it names a model.
+fn named_in(request: Option<&Request>) -> (&'static str, bool) {
+    match request {
+        Some(Request::Generate(request)) => ("generate", !request.model.is_empty()),
+        Some(Request::Embed(request)) => ("embed", !request.model.is_empty()),
+        None => ("request", false),
+    }
+}
+
+/// The failure with the item whose it is, and the field where one is meant.
+fn of_item(place: &str, of_model: bool, mut failure: Failure) -> Failure {
+    let field = match of_model {
+        // The message begins with the field.
+        _ if !failure.violations.is_empty() => ".",
+        true => ".model: ",
+        false => ": ",
+    };
+    failure.message = format!("{place}{field}{}", failure.message);
     for violation in &mut failure.violations {
-        violation.field = in_item(item_id, &violation.field);
+        violation.field = format!("{place}.{}", violation.field);
     }
     failure
 }

@@ -40,7 +40,7 @@ fn prepare(asked: PrepareBatchItemRequest) -> Result<PrepareBatchItemResponse, S
         "one" => (Lane::Batch, &["a"]),
         "usual" => (Lane::Interactive, &["c"]),
         _ => {
-            let failure = Failure::new(ErrorReason::UnknownModel, format!("model: there is no `{model}`"));
+            let failure = Failure::new(ErrorReason::UnknownModel, format!("there is no `{model}`"));
             return Err(to_status(&failure));
         }
     };

@@ -118,7 +118,7 @@ async fn what_the_router_refuses_of_an_item_is_told_with_the_item() {
     let world = World::new().await;
     let failure = refused(&world, vec![item("x", "two"), item("y", "nobody")]).await;
     assert_eq!(failure.reason, ErrorReason::UnknownModel);
-    assert_eq!(failure.message, "items[y]: model: there is no `nobody`");
+    assert_eq!(failure.message, "items[y].generate.model: there is no `nobody`");
     assert_eq!(world.bank.sums().0, 0);
 }
 
