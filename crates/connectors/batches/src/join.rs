@@ -105,7 +105,8 @@ async fn with_room(
     latest: SystemTime,
 ) -> sqlx::Result<Option<Filling>> {
     let (key, (from, until)) = (alike.key, alike.complete_by);
-    let (earliest, latest) = alike.not_before.map_or((0, nanos(latest)), |time| (nanos(time), nanos(time)));
+    let (earliest, latest) =
+        alike.not_before.map_or_else(|| (0, nanos(latest)), |time| (nanos(time), nanos(time)));
     let sql = format!(
         "SELECT window_id, items, bytes, opened_at, due_at FROM batch_windows t WHERE state = 0 AND vendor = $1 \
          AND model = $2 AND lane = $3 AND kind = $4 AND items < $5 AND bytes < $6 \

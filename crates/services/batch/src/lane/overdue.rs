@@ -24,7 +24,7 @@ impl Workplace {
         message: &str,
     ) -> Result<(), BatchStoreError> {
         let now = self.dependencies.clock.now();
-        if !claim.complete_by.is_some_and(|complete_by| now >= complete_by + GRACE) {
+        if claim.complete_by.is_none_or(|complete_by| now < complete_by + GRACE) {
             return Ok(());
         }
         let mut after = None;
