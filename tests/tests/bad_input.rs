@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use signalbox_api::v1::{
-    Capability, EmbedRequest, GenerateRequest, GetBatchJobRequest, GetModelRequest, Lane, ListModelsRequest,
-    Part, Role, Sampling, ToolCall, batch_service_client::BatchServiceClient, part,
+    Capability, EmbedRequest, GenerateRequest, GetModelRequest, GetVendorBatchRequest, Lane,
+    ListModelsRequest, Part, Role, Sampling, ToolCall, part, provider_service_client::ProviderServiceClient,
     tool_choice::Mode as ToolMode,
 };
 use signalbox_testkit::{
@@ -194,10 +194,11 @@ async fn what_cannot_be_done_as_asked_is_refused_and_nobody_is_called(topology: 
     assert_eq!(world.vendors.request_count(), 0);
 }
 
-async fn a_method_that_is_not_built_says_so(topology: Topology) {
+async fn a_method_that_is_not_served_says_so(topology: Topology) {
     let world = World::start(topology, json!({})).await;
-    let mut batch = BatchServiceClient::new(world.signalbox.router.channel());
-    let refusal = Refusal::from(batch.get_batch_job(GetBatchJobRequest::default()).await.unwrap_err());
+    let mut vendors = ProviderServiceClient::new(world.signalbox.router.channel());
+    let asked = vendors.get_vendor_batch(GetVendorBatchRequest::default()).await;
+    let refusal = Refusal::from(asked.unwrap_err());
     assert_eq!((refusal.code, refusal.reason), (Code::Unimplemented, "UNIMPLEMENTED"));
     let refusal = Refusal::from(world.client().get_model(GetModelRequest::default()).await.unwrap_err());
     assert_eq!((refusal.reason, refusal.fields), ("INVALID_REQUEST", vec!["name".to_owned()]));
@@ -210,5 +211,5 @@ both_topologies!(
     a_parameter_that_the_model_refuses_is_dropped_and_said_so,
     a_large_request_is_served_and_a_larger_one_refused_with_the_limit,
     what_cannot_be_done_as_asked_is_refused_and_nobody_is_called,
-    a_method_that_is_not_built_says_so,
+    a_method_that_is_not_served_says_so,
 );

@@ -7,9 +7,16 @@
 -- finds.
 local EPOCHS = KEYS[1]
 
+-- Microseconds since 1970. In milliseconds, epochs could be ahead of the time by a few, and be met again by those that
+-- begin anew at once.
+local function micros()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
 -- Raises all scopes by forgetting them: to the time, which no epoch has been before, and above all that are known.
 local function begin_anew(primary)
-  local floor = now()
+  local floor = micros()
   local known = redis.call('HGETALL', EPOCHS)
   for i = 1, #known, 2 do
     if known[i] ~= 'primary' then

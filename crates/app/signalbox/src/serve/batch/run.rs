@@ -2,7 +2,7 @@
 
 use crate::{roles::Role, wire::Shared};
 use signalbox_batch::{Dependencies, Lane};
-use signalbox_kit::readiness::Readiness;
+use signalbox_kit::{Hop, hop, readiness::Readiness};
 use signalbox_ports::batches::JobQuery;
 use std::time::Duration;
 use tokio::{
@@ -10,9 +10,15 @@ use tokio::{
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
+use tonic::Request;
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 
 /// What `/readyz` calls the store.
 const STORE: &str = "batch store";
+/// And the router, which says who may serve an item.
+const ROUTER: &str = "router";
 /// How often is looked whether it answers.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// So many unanswered questions in a row mean that it is away.
@@ -51,6 +57,8 @@ pub(crate) fn start(shared: &Shared, readiness: &Readiness) -> Running {
     if !shared.serves(Role::Router) {
         readiness.set(STORE, Err("not reached yet".to_owned()));
         running.looking.spawn(look_at_store(dependencies.clone(), readiness.clone()));
+        readiness.set(ROUTER, Err("not heard yet".to_owned()));
+        running.looking.spawn(await_router(dependencies.router.clone(), readiness.clone()));
     }
     let workers = tokio::spawn(work(dependencies.clone(), running.stop.clone()));
     running.workers = Some((dependencies.clone(), workers));
@@ -72,6 +80,23 @@ async fn work(dependencies: Dependencies, stop: CancellationToken) {
     }
     tracing::info!("the store of batch jobs is ready");
     Lane::new(dependencies).run(stop).await;
+}
+
+/// The service is not ready before it has heard of a router that is ready. Later, one that is away holds up new jobs only.
+async fn await_router(router: Hop, readiness: Readiness) {
+    let mut client = HealthClient::new(router);
+    loop {
+        let mut request = Request::new(HealthCheckRequest::default());
+        request.set_timeout(LOOK_EVERY);
+        match client.check(request).await {
+            Ok(answer) if answer.get_ref().status() == ServingStatus::Serving => {
+                return readiness.set(ROUTER, Ok(()));
+            }
+            Ok(_) => readiness.set(ROUTER, Err("not ready yet".to_owned())),
+            Err(status) => readiness.set(ROUTER, Err(hop::cause(&status))),
+        }
+        sleep(LOOK_EVERY).await;
+    }
 }
 
 /// The service is ready while its store answers.
