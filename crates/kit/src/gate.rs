@@ -1,11 +1,11 @@
 //! The quality gate: structured output is what was asked for, or it is not given out as if it were.
 
-use signalbox_api::v1;
+use signalbox_api::{convert::finish_reason_from_proto, v1};
 use signalbox_quality::{
     Schemas,
     gate::{Verdict, check, is_gated},
 };
-use signalbox_types::{ErrorReason, Failure, FinishReason, Part, Prompt, ToolCall};
+use signalbox_types::{ErrorReason, Failure, Part, Prompt, ToolCall};
 
 /// What an answer is held to; `None` where nothing was asked of its form.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Gate {
     /// Checks an answer, and puts JSON that stood between other words in their place.
     pub fn check(&self, content: &mut Vec<v1::Part>, finish: v1::FinishReason) -> Result<(), Failure> {
         let parts: Vec<Part> = content.iter().filter_map(read).collect();
-        match check(Schemas::shared(), &self.0, &parts, reason(finish)) {
+        match check(Schemas::shared(), &self.0, &parts, finish_reason_from_proto(finish)) {
             Verdict::Pass => Ok(()),
             Verdict::Recovered { json } => {
                 let is_text = |part: &v1::Part| matches!(part.part, Some(v1::part::Part::Text(_)));
@@ -52,21 +52,6 @@ fn read(part: &v1::Part) -> Option<Part> {
             signature: None,
         })),
         _ => None,
-    }
-}
-
-fn reason(finish: v1::FinishReason) -> FinishReason {
-    match finish {
-        v1::FinishReason::Unspecified => FinishReason::Unknown,
-        v1::FinishReason::Stop => FinishReason::Stop,
-        v1::FinishReason::StopSequence => FinishReason::StopSequence,
-        v1::FinishReason::Length => FinishReason::Length,
-        v1::FinishReason::ToolCalls => FinishReason::ToolCalls,
-        v1::FinishReason::ContentFilter => FinishReason::ContentFilter,
-        v1::FinishReason::Refusal => FinishReason::Refusal,
-        v1::FinishReason::ContextExceeded => FinishReason::ContextExceeded,
-        v1::FinishReason::Pause => FinishReason::Pause,
-        v1::FinishReason::MalformedToolCall => FinishReason::MalformedToolCall,
     }
 }
 

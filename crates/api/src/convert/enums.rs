@@ -62,6 +62,22 @@ pub fn finish_reason_to_proto(reason: FinishReason) -> v1::FinishReason {
     }
 }
 
+/// What the contract's word for it stands for. Unknown where it says nothing.
+pub fn finish_reason_from_proto(reason: v1::FinishReason) -> FinishReason {
+    match reason {
+        v1::FinishReason::Unspecified => FinishReason::Unknown,
+        v1::FinishReason::Stop => FinishReason::Stop,
+        v1::FinishReason::StopSequence => FinishReason::StopSequence,
+        v1::FinishReason::Length => FinishReason::Length,
+        v1::FinishReason::ToolCalls => FinishReason::ToolCalls,
+        v1::FinishReason::ContentFilter => FinishReason::ContentFilter,
+        v1::FinishReason::Refusal => FinishReason::Refusal,
+        v1::FinishReason::ContextExceeded => FinishReason::ContextExceeded,
+        v1::FinishReason::Pause => FinishReason::Pause,
+        v1::FinishReason::MalformedToolCall => FinishReason::MalformedToolCall,
+    }
+}
+
 pub(super) fn effort_from_proto(effort: v1::ReasoningEffort) -> Option<ReasoningEffort> {
     match effort {
         v1::ReasoningEffort::Unspecified => None,

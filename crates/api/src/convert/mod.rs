@@ -13,7 +13,10 @@ pub use answer::{
     tool_call_delta_to_proto, usage_from_proto, usage_to_proto,
 };
 pub use drill::{drill_fault_from_proto, drill_fault_to_proto};
-pub use enums::{capability_to_proto, finish_reason_to_proto, lane_to_proto, tier_from_proto, tier_to_proto};
+pub use enums::{
+    capability_to_proto, finish_reason_from_proto, finish_reason_to_proto, lane_to_proto, tier_from_proto,
+    tier_to_proto,
+};
 pub use request::{
     check_embed_request, embed_request_from_proto, generate_request_from_proto, generate_request_to_proto,
 };

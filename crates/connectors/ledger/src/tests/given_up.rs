@@ -3,26 +3,7 @@
 use super::support::{assert_books, grant, opening, settlement};
 use crate::SqlLedger;
 use signalbox_ports::ledger::{Granted, Ledger};
-use signalbox_testkit::PostgresServer;
-use std::{
-    future::{Future, poll_fn},
-    pin::pin,
-    task::Poll,
-};
-
-/// Lets a call go on until it was woken so many times, and gives it up then. Whether it came to its end.
-async fn some_steps<T>(call: impl Future<Output = T>, steps: usize) -> bool {
-    let mut call = pin!(call);
-    let mut left = steps;
-    poll_fn(|context| {
-        if left == 0 {
-            return Poll::Ready(false);
-        }
-        left -= 1;
-        call.as_mut().poll(context).map(|_| true)
-    })
-    .await
-}
+use signalbox_testkit::{PostgresServer, some_steps};
 
 async fn a_call_given_up_at_any_step_is_done_whole_or_not_at_all(url: &str) {
     let ledger = SqlLedger::open(url).unwrap();

@@ -1,15 +1,7 @@
+use super::hand_over::until;
 use super::world::{World, answer, error, item};
 use signalbox_api::v1::Lane;
 use std::time::Duration;
-
-async fn until(mut holds: impl FnMut() -> bool) {
-    let holds = async {
-        while !holds() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), holds).await.expect("it comes to that");
-}
 
 #[tokio::test]
 async fn a_vendor_without_a_batch_endpoint_is_called_as_usual_at_the_usual_price() {
@@ -37,10 +29,9 @@ async fn only_so_many_calls_are_under_way_to_a_vendor_whatever_the_number_of_win
         world.submit(job, items).await;
     }
     until(|| world.vendor.desk().calls.len() == 2).await;
-    tokio::time::sleep(Duration::from_millis(30)).await;
-    assert_eq!(world.vendor.desk().calls.len(), 2);
     world.vendor.let_go();
     assert_eq!((world.results("j").await.len(), world.results("k").await.len()), (4, 4));
+    assert_eq!(world.vendor.desk().most_under_way, 2);
     working.end().await;
 }
 
@@ -52,11 +43,8 @@ async fn a_process_that_drains_finishes_its_calls_begins_no_more_and_leaves_the_
     let working = world.work();
     world.submit("j", vec![item("x", "usual"), item("y", "usual")]).await;
     until(|| world.vendor.desk().calls.len() == 1).await;
-    let (ended, ()) = tokio::join!(working.end(), async {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        world.vendor.let_go();
-    });
-    let () = ended;
+    // In this order: it is told to drain before its call is answered.
+    tokio::join!(working.end(), async { world.vendor.let_go() });
     let counts = world.job("j").await.counts.unwrap();
     assert_eq!((counts.succeeded, world.vendor.desk().calls.len()), (1, 1));
     // No lease stands in the way of the next process.

@@ -41,6 +41,9 @@ pub(super) struct Desk {
     pub(super) states: BTreeMap<String, State>,
     /// Usual calls, by what they said.
     pub(super) calls: Vec<String>,
+    under_way: usize,
+    /// The most of them that were ever under way at once.
+    pub(super) most_under_way: usize,
     /// Usual calls wait until they are let go.
     pub(super) holds: bool,
     pub(super) cancelled: usize,
@@ -86,6 +89,12 @@ impl Vendor {
 }
 
 impl Desk {
+    fn begin(&mut self, said: &str) {
+        self.calls.push(said.to_owned());
+        self.under_way += 1;
+        self.most_under_way = self.most_under_way.max(self.under_way);
+    }
+
     fn told(&mut self, key: &str) -> Result<VendorBatch, Status> {
         match &mut self.silence {
             Some((reason, times)) if *times > 0 => {
@@ -211,7 +220,9 @@ impl ProviderService for Vendor {
 
     async fn invoke_model(&self, asked: Request<v1::InvokeModelRequest>) -> Answer<InvokeModelResponse> {
         let said = said(&asked.into_inner().request.unwrap());
-        self.desk().calls.push(said.clone());
+        self.desk().begin(&said);
+        // Whoever else may call does so now.
+        tokio::task::yield_now().await;
         loop {
             let waiting = self.1.notified();
             if !self.desk().holds {
@@ -219,6 +230,7 @@ impl ProviderService for Vendor {
             }
             let _let_go = tokio::time::timeout(Duration::from_millis(5), waiting).await;
         }
+        self.desk().under_way -= 1;
         match outcome("c", &said) {
             Some(Outcome::Generate(_)) => Ok(Response::new(answer("{}", COST))),
             _ => Err(to_status(&Failure::new(ErrorReason::InvalidRequest, "so it is"))),

@@ -1,12 +1,15 @@
 //! An answer from the wire, as far as it decides whether it may be kept.
 
-use signalbox_api::v1::{self, CachedAnswer, part::Part as Wire};
+use signalbox_api::{
+    convert::finish_reason_from_proto,
+    v1::{CachedAnswer, part::Part as Wire},
+};
 use signalbox_types::{FinishReason, Part, Reasoning, ToolCall, ToolResult};
 
 /// Its parts, and why it ended.
 pub(super) fn read(answer: &CachedAnswer) -> (Vec<Part>, FinishReason) {
     let parts = answer.content.iter().filter_map(|part| part.part.as_ref()).map(part).collect();
-    (parts, finish_reason(answer.finish_reason()))
+    (parts, finish_reason_from_proto(answer.finish_reason()))
 }
 
 fn part(part: &Wire) -> Part {
@@ -31,20 +34,5 @@ fn part(part: &Wire) -> Part {
             content: String::new(),
             is_error: false,
         }),
-    }
-}
-
-fn finish_reason(reason: v1::FinishReason) -> FinishReason {
-    match reason {
-        v1::FinishReason::Unspecified => FinishReason::Unknown,
-        v1::FinishReason::Stop => FinishReason::Stop,
-        v1::FinishReason::StopSequence => FinishReason::StopSequence,
-        v1::FinishReason::Length => FinishReason::Length,
-        v1::FinishReason::ToolCalls => FinishReason::ToolCalls,
-        v1::FinishReason::ContentFilter => FinishReason::ContentFilter,
-        v1::FinishReason::Refusal => FinishReason::Refusal,
-        v1::FinishReason::ContextExceeded => FinishReason::ContextExceeded,
-        v1::FinishReason::Pause => FinishReason::Pause,
-        v1::FinishReason::MalformedToolCall => FinishReason::MalformedToolCall,
     }
 }
