@@ -2,6 +2,7 @@
 //! mW, nor Turkey turkey, nor `è` `e`. Only the capital that begins a sentence says nothing.
 
 use crate::written::{Spelling, Written};
+use std::collections::BTreeMap;
 
 pub(super) fn difference([a, b]: &[Written; 2]) -> Option<String> {
     let (a, b) = (sorted(a), sorted(b));
@@ -12,6 +13,9 @@ pub(super) fn difference([a, b]: &[Written; 2]) -> Option<String> {
         let (lone_a, lone_b) = (lone(of_a, of_b), lone(of_b, of_a));
         if let (Some(one), Some(other)) = (lone_a.first(), lone_b.first()) {
             return Some(format!("`{}` against `{}`", one.written, other.written));
+        }
+        if !in_order(of_a, of_b) {
+            return Some(format!("`{bare}` is written in several ways, in another order"));
         }
     }
     None
@@ -30,6 +34,18 @@ fn take<'s, 'w>(words: &mut &'s [&'w Spelling], bare: &str) -> &'s [&'w Spelling
     let (taken, rest) = words.split_at(many);
     *words = rest;
     taken
+}
+
+/// Whether a word that is written in several ways is so in the same order: "Polish polish" is not "polish Polish".
+fn in_order(of_a: &[&Spelling], of_b: &[&Spelling]) -> bool {
+    let is_one_way = |words: &[&Spelling]| {
+        words.first().is_none_or(|one| words.iter().all(|word| word.written == one.written))
+    };
+    is_one_way(of_a) && is_one_way(of_b) || by_place(of_a).into_values().eq(by_place(of_b).into_values())
+}
+
+fn by_place<'w>(words: &[&'w Spelling]) -> BTreeMap<usize, &'w str> {
+    words.iter().map(|word| (word.from, word.written.as_str())).collect()
 }
 
 /// Those that the other text has not, or not as often.

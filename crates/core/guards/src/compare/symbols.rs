@@ -13,15 +13,17 @@ pub(super) fn difference([a, b]: &[Written; 2]) -> Option<String> {
                 return Some(format!("`{sign}` against `{other}`"));
             }
             (Some((sign, before, after)), _) | (None, Some((sign, before, after))) => {
-                return Some(format!("only one says `{before}{sign}{after}`"));
+                return Some(format!("only one says `{}{sign}{}`", before.0, after.0));
             }
         }
     }
 }
 
-/// A symbol with what it belongs to.
-fn at(written: &Written, symbol: Symbol) -> (char, &str, &str) {
-    let word =
-        |at: Option<usize>| at.and_then(|at| written.words.get(at)).map_or("", |word| word.bare.as_str());
-    (symbol.sign, word(symbol.before), word(symbol.after))
+/// A symbol with what it belongs to: a word, and which of those that are the same.
+fn at(written: &Written, symbol: Symbol) -> (char, (&str, usize), (&str, usize)) {
+    let word = |at: Option<usize>| {
+        let (before, word) = at.and_then(|at| Some((written.words.get(..at)?, written.words.get(at)?)))?;
+        Some((word.bare.as_str(), before.iter().filter(|before| before.bare == word.bare).count()))
+    };
+    (symbol.sign, word(symbol.before).unwrap_or_default(), word(symbol.after).unwrap_or_default())
 }

@@ -73,16 +73,15 @@ fn neighbour(terms: &[Term], mut at: usize, step: impl Fn(usize) -> Option<usize
     }
 }
 
-/// Dates with nothing but grammar between them are one; the order inside it does not matter.
+/// Dates with nothing but grammar between them are one, as long as it has each part once: "5 March 2024" is one date,
+/// "5 March 6 April" are two. The order inside it does not matter, that of two dates does.
 fn merge(terms: &mut Vec<Term>) {
     let mut at = 0;
     while at < terms.len() {
-        if terms[at].kind != Kind::Date {
-            at += 1;
-            continue;
-        }
         let next = (at + 1..terms.len()).find(|next| !matches!(terms[*next].kind, Kind::Drop | Kind::Turn));
-        match next.filter(|next| terms[*next].kind == Kind::Date) {
+        let is_date = |at: usize| terms[at].kind == Kind::Date;
+        let joins = |next: &usize| is_date(*next) && !share_a_part(&terms[at].key, &terms[*next].key);
+        match next.filter(joins).filter(|_| is_date(at)) {
             Some(next) => {
                 let other = terms.remove(next);
                 let both = format!("{} {}", terms[at].key, other.key);
@@ -93,6 +92,13 @@ fn merge(terms: &mut Vec<Term>) {
             None => at += 1,
         }
     }
+}
+
+/// Whether both have a year, a month, a day and so on: an atom's first letter is what it is.
+fn share_a_part(one: &str, other: &str) -> bool {
+    let parts = |date: &'_ str| date.split(' ').filter_map(|atom| atom.chars().next()).collect::<Vec<_>>();
+    let other = parts(other);
+    parts(one).iter().any(|part| other.contains(part))
 }
 
 /// "7 pm" and "19:00" become the same minute.

@@ -14,7 +14,7 @@ pub(crate) struct Spelling {
     /// It begins a sentence with a capital, which therefore says nothing.
     pub(crate) initial: bool,
     /// Where it stands in the text, in letters.
-    pub(super) from: usize,
+    pub(crate) from: usize,
     pub(super) until: usize,
 }
 
