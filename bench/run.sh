@@ -3,8 +3,9 @@
 #
 #   bench/run.sh [option of sidebyside.py]...
 #
-# BENCH_DISTRIBUTED= (empty) leaves out the system of many processes. In it NATS, ingesters and ClickHouse's engine run at
-# niceness BENCH_NICE (10), since in production they are on other machines; 0 has them take time as all else does.
+# BENCH_DISTRIBUTED= (empty) leaves out the system of many processes. In it the engines and the roles that no call waits for
+# have the last core to themselves, since in production they are on other machines, and what a call passes through has the
+# first, caller and upstream included. BENCH_APART= (empty) has all of them share the cores.
 # Environment: BENCH_SECONDS per span (3), BENCH_WARMUP before each (1), BENCH_REPS (3), BENCH_SCENARIOS
 # (c1,c32,open500), BENCH_PEERS (envoy,portkey), BENCH_UPDATE=1 to rewrite the table of docs/performance.md,
 # SIGNALBOX=path of a binary to measure in place of this tree's.
@@ -17,7 +18,7 @@ tools="$root/.tools"
 results="$bench/results"
 peers=,${BENCH_PEERS-envoy,portkey},
 distributed=${BENCH_DISTRIBUTED-1}
-nice=${BENCH_NICE:-10}
+apart=${BENCH_APART-1}
 
 pids=()
 work=$(mktemp -d)
@@ -94,12 +95,28 @@ build() {
     done
 }
 
-start_mock() {
+# An upstream, and calls of it without a gateway as the target of this NAME.
+start_mock() { # NAME PREFIX...
+    local name=$1
+    shift
     upstream=$(free_port)
-    start mock "$bench/mock-upstream/target/release/mock-upstream" --listen "127.0.0.1:$upstream"
-    mock_pid=$pid
+    start mock "$@" "$bench/mock-upstream/target/release/mock-upstream" --listen "127.0.0.1:$upstream"
     await mock "$upstream"
-    targets=("$(target direct null "\"url\": \"http://127.0.0.1:$upstream/v1/chat/completions\"" "$openai_modes")")
+    targets+=("$(target "$name" null "\"url\": \"http://127.0.0.1:$upstream/v1/chat/completions\"" "$openai_modes" \
+        "\"prefix\": \"$*\", \"mock_pid\": $pid")")
+}
+
+# Has the processes of a system whose names are given, and all they start, run on one CORE only.
+pin() { # SYSTEM CORE NAME...
+    local system=$1 core=$2 name file process
+    shift 2
+    for name in "$@"; do
+        for file in "$system/run/$name"*.pid; do
+            for process in $(pgrep --session "$(<"$file")"); do
+                taskset --all-tasks --cpu-list --pid "$core" "$process" >/dev/null
+            done
+        done
+    done
 }
 
 start_signalbox() {
@@ -124,11 +141,19 @@ json() { # KEY
 
 # Every role twice, with TLS between them, and all engines: callers have a key, and a budget pays.
 start_distributed() {
-    local system="$work/system" key modes service file name="signalbox, distributed" pids_of_roles=()
-    [[ $nice == 0 ]] || name+=", its accounts at nice $nice"
+    local system="$work/system" key modes service file name="signalbox, distributed" pids_of_roles=() placed='"prefix": ""'
+    if [[ -n $apart ]]; then
+        start_mock "direct, on one core" taskset --cpu-list 0
+        name+=", engines on a core of their own"
+        placed='"prefix": "taskset --cpu-list 0", "baseline": "direct, on one core"'
+    fi
     sed "s|@UPSTREAM@|http://127.0.0.1:$upstream|" "$bench/distributed.json" >"$work/distributed.json"
-    (cd "$root" && target/release/local --folder "$system" up --base-port 0 --nice "$nice" --overlay "$work/distributed.json") \
+    (cd "$root" && target/release/local --folder "$system" up --base-port 0 --overlay "$work/distributed.json") \
         >"$work/system.log" 2>&1 || { tail -n 20 "$work/system.log" >&2; die "the distributed system did not start"; }
+    if [[ -n $apart ]]; then
+        pin "$system" 0 router adapter
+        pin "$system" $(($(nproc) - 1)) nats clickhouse postgres redis vendors ingest budget batch cache
+    fi
     key=$(
         source "$system/env"
         export SIGNALBOX_API_KEY=$SIGNALBOX_ADMIN_KEY SIGNALBOX_SERVER
@@ -144,7 +169,7 @@ start_distributed() {
     done
     modes=$(grpc_modes "")
     targets+=("$(target "$name" null "\"pids\": {$(IFS=,; printf '%s' "${pids_of_roles[*]}")}" "$service" "$modes" \
-        "\"headers\": {\"authorization\": \"Bearer $key\"}")")
+        "\"headers\": {\"authorization\": \"Bearer $key\"}" "$placed")")
 }
 
 start_envoy() {
@@ -169,12 +194,14 @@ start_portkey() {
         "\"headers\": $headers")")
 }
 
+targets=()
 build
-start_mock
+start_mock direct
 start_signalbox
-[[ -z $distributed ]] || start_distributed
 [[ $peers != *,envoy,* ]] || start_envoy
 [[ $peers != *,portkey,* ]] || start_portkey
+# Last, since it may be given an upstream of its own.
+[[ -z $distributed ]] || start_distributed
 
 mkdir -p "$results"
 (IFS=,; printf '[%s]\n' "${targets[*]}") >"$work/targets.json"
@@ -182,6 +209,6 @@ raw="$results/$(date -u +%Y%m%dT%H%M%SZ).jsonl"
 update=()
 [[ -z ${BENCH_UPDATE:-} ]] || update=(--update "$root/docs/performance.md")
 python3 "$bench/sidebyside.py" "$work/targets.json" --loadgen "$bench/loadgen/target/release/loadgen" --out "$raw" \
-    --mock-pid "$mock_pid" --duration "${BENCH_SECONDS:-3}" --warmup "${BENCH_WARMUP:-1}" --reps "${BENCH_REPS:-3}" \
+    --duration "${BENCH_SECONDS:-3}" --warmup "${BENCH_WARMUP:-1}" --reps "${BENCH_REPS:-3}" \
     --scenarios "${BENCH_SCENARIOS:-c1,c32,open500}" "${update[@]}" "$@" | tee "${raw%.jsonl}.md"
 say "raw figures: ${raw#"$root"/}"

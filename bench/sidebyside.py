@@ -10,10 +10,12 @@ Targets come from a JSON file, a list of objects:
 "pids": {"router": 1, "adapter": 2} in place of "pid" is a gateway of several
 processes: their processor time and memory are summed.
 "scenarios": ["c1", "open50"] replaces --scenarios for that target.
+"prefix": "taskset --cpu-list 0" is put before the load generator, "mock_pid" is watched beside.
 A gRPC target has "modes": {"grpc-unary": "req.bin", "grpc-stream": "req.bin"}
 and, where the two methods differ, "urls": {"grpc-unary": "...", ...}.
 The first target is the baseline that the added latency is taken against (per
-kind of answer: json and grpc-unary are compared, sse and grpc-stream too).
+kind of answer: json and grpc-unary are compared, sse and grpc-stream too),
+unless a target names another: "baseline": "direct, on one core".
 
 Repetitions are the outermost loop, so that a drift of the machine spreads over
 all the targets. Raw results are appended to --out, one JSON object a line.
@@ -41,7 +43,7 @@ SCENARIOS = {
 
 def run_one(a, target, mode, body, scenario, rep):
     url = target.get("urls", {}).get(mode, target.get("url"))
-    cmd = a.prefix.split() + [a.loadgen, "--mode", MODES[mode], "--url", url, "--body", body,
+    cmd = target.get("prefix", "").split() + [a.loadgen, "--mode", MODES[mode], "--url", url, "--body", body,
                               "--duration", str(a.duration), "--warmup", str(a.warmup), "--json",
                               "--label", target["name"]] + SCENARIOS[scenario]
     for k, v in target.get("headers", {}).items():
@@ -49,8 +51,8 @@ def run_one(a, target, mode, body, scenario, rep):
     parts = target.get("pids") or ({"gateway": target["pid"]} if target.get("pid") else {})
     for name, pid in parts.items():
         cmd += ["--watch", f"{name}={pid}"]
-    if a.mock_pid:
-        cmd += ["--watch", f"mock={a.mock_pid}"]
+    if target.get("mock_pid"):
+        cmd += ["--watch", f"mock={target['mock_pid']}"]
     p = subprocess.run(cmd, capture_output=True, text=True, timeout=a.duration + a.warmup + 60)
     if not p.stdout.strip():
         return {"label": target["name"], "mode": MODES[mode], "scenario": scenario, "rep": rep, "failed": p.stderr.strip()[-300:]}
@@ -84,10 +86,11 @@ def fmt(v, digits=0):
 class Results:
     """What a run measured; figures are medians over the repetitions."""
 
-    def __init__(self, rows, baseline):
+    def __init__(self, rows, targets):
         self.failed = [r for r in rows if r.get("failed")]
         self.rows = [r for r in rows if not r.get("failed")]
-        self.baseline = baseline
+        first = targets[0]["name"]
+        self.baselines = {t["name"]: t.get("baseline", first) for t in targets}
 
     def of(self, label, scenario, kind):
         return [r for r in self.rows if (r["label"], r["scenario"], KIND[r["mode"]]) == (label, scenario, kind)]
@@ -97,8 +100,8 @@ class Results:
 
     def added(self, label, scenario, kind, *path):
         """Over the baseline, in the same unit."""
-        mine, base = (self.value(name, scenario, kind, *path) for name in (label, self.baseline))
-        return None if mine is None or base is None or label == self.baseline else mine - base
+        mine, base = (self.value(name, scenario, kind, *path) for name in (label, self.baselines[label]))
+        return None if mine is None or base is None or label in self.baselines.values() else mine - base
 
     def labels(self):
         return list(dict.fromkeys(r["label"] for r in self.rows))
@@ -171,8 +174,6 @@ def main():
     p.add_argument("--scenarios", default="c1,c32,open500")
     p.add_argument("--only", help="names of targets, comma-separated")
     p.add_argument("--modes", help="json,sse,grpc-unary,grpc-stream; all that a target has by default")
-    p.add_argument("--mock-pid", type=int)
-    p.add_argument("--prefix", default="", help="for example 'nice -n -10'")
     p.add_argument("--update", metavar="FILE", help="rewrite the summary in FILE")
     p.add_argument("--report-only", action="store_true", help="no run: report what --out holds")
     a = p.parse_args()
@@ -195,7 +196,7 @@ def main():
                               "err", r.get("errors"), "load", r.get("loadavg"), r.get("last_error") or r.get("failed") or "",
                               file=sys.stderr, flush=True)
     with open(a.out) as f:
-        results = Results([json.loads(line) for line in f if line.strip()], targets[0]["name"])
+        results = Results([json.loads(line) for line in f if line.strip()], targets)
     head = [f"Measured on {machine()}; {a.reps} spans of {a.duration:g} s each, medians.", "", *summary(results)]
     print("\n".join([*head, "", *details(results)]))
     if a.update:

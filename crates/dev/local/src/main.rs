@@ -37,9 +37,6 @@ enum Command {
         /// Configuration to lay over that of every role, as JSON
         #[arg(long, value_name = "FILE")]
         overlay: Option<PathBuf>,
-        /// Niceness of NATS, ingesters and ClickHouse's engine: no request waits for them
-        #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=19))]
-        nice: u8,
     },
     /// End everything and remove the folder
     Down,
@@ -83,9 +80,9 @@ fn say(what: impl Display) {
 async fn run(cli: Cli) -> Result<ExitCode, String> {
     let folder = Folder::at(&cli.folder)?;
     match cli.command {
-        Command::Up { base_port, no_mtls, overlay, nice } => {
+        Command::Up { base_port, no_mtls, overlay } => {
             let overlay = overlay.map_or(Ok(Value::Null), |file| read(&file))?;
-            let shape = Shape { mtls: !no_mtls, overlay, nice, ..Shape::default() };
+            let shape = Shape { mtls: !no_mtls, overlay, ..Shape::default() };
             start(&folder, base_port, shape).await?;
         }
         Command::Down => match down(&folder).await? {

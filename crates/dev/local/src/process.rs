@@ -17,10 +17,6 @@ use tokio::{
 pub(crate) const GONE_WITHIN: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Of a shell that becomes a process which steps back for others. Where the kernel shares time between sessions, of which
-/// each process has its own, niceness counts within one only, and the session has a niceness too.
-const STEP_BACK: &str = r#"{ echo "$0" >/proc/self/autogroup; } 2>/dev/null; exec nice -n "$0" "$@""#;
-
 /// Variable in the environment of each process that says whose it is.
 const MARK: &str = "SIGNALBOX_LOCAL";
 
@@ -45,9 +41,6 @@ pub(crate) fn spawn(stack: &Stack, part: Part, launch: &Launch) -> Result<Child,
     let log = File::options().create(true).append(true).open(&path).map_err(folder::told(&path))?;
     let both = log.try_clone().map_err(folder::told(&path))?;
     let mut command = Command::new("setsid");
-    if let nice @ 1.. = stack.nice(part.kind) {
-        command.args(["sh", "-c", STEP_BACK]).arg(nice.to_string());
-    }
     command.arg(&launch.program).args(&launch.arguments);
     command.env_clear().envs(launch.environment.iter().map(|(name, value)| (name, value)));
     // Wrappers find their interpreter by it.

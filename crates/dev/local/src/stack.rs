@@ -19,14 +19,11 @@ pub struct Shape {
     pub mtls: bool,
     /// Laid over the configuration of every role.
     pub overlay: Value,
-    /// Niceness of the processes that bring accounts into the store, from 0 to 19. No request waits for them, and in
-    /// production they are on other machines.
-    pub nice: u8,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { base_port: crate::ports::USUAL_BASE, mtls: true, overlay: Value::Null, nice: 0 }
+        Self { base_port: crate::ports::USUAL_BASE, mtls: true, overlay: Value::Null }
     }
 }
 
@@ -43,8 +40,6 @@ struct Facts {
     mtls: bool,
     #[serde(default)]
     overlay: Value,
-    #[serde(default)]
-    nice: u8,
     /// What is different for a while.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fit: Option<Fit>,
@@ -72,7 +67,6 @@ impl Stack {
             mtls: shape.mtls,
             overlay: shape.overlay,
             fit: None,
-            nice: shape.nice,
             programs: program.parent().unwrap_or(&program).to_owned(),
             postgres: postgres::home(&folder),
             secrets: Secrets::draw(),
@@ -136,14 +130,6 @@ impl Stack {
     /// Laid over the configuration of every role; null for nothing.
     pub(crate) fn overlay(&self) -> &Value {
         &self.facts.overlay
-    }
-
-    /// How far a process steps back for the others.
-    pub(crate) fn nice(&self, kind: Kind) -> u8 {
-        match kind {
-            Kind::Nats | Kind::Ingest | Kind::ClickHouse => self.facts.nice,
-            _ => 0,
-        }
     }
 
     /// What is different for a while.
