@@ -90,11 +90,7 @@ fn check_labels(wire: &v1::GenerateRequest, violations: &mut Violations) {
 }
 
 fn check_label(field: &str, value: &str, most: usize, violations: &mut Violations) {
-    violations.check(
-        value.len() <= most,
-        || field,
-        || format!("has {} bytes, at most {most} are allowed", value.len()),
-    );
+    violations.at_most(value.len(), most, "bytes", || field);
     violations.check(!value.chars().any(char::is_control), || field, || "has a control character");
 }
 

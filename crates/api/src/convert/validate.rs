@@ -61,7 +61,11 @@ impl Violations {
 }
 
 /// A wire enumeration's value, or a violation when this build does not know it.
-pub fn known_enum<E: TryFrom<i32> + Default>(value: i32, field: &str, violations: &mut Violations) -> E {
+pub fn known_enum<E: TryFrom<i32> + Default>(
+    value: i32,
+    field: impl Into<String>,
+    violations: &mut Violations,
+) -> E {
     E::try_from(value).unwrap_or_else(|_| {
         violations.add(field, format!("{value} is not a value this version knows"));
         E::default()

@@ -92,22 +92,18 @@ struct PartReader<'a> {
 
 impl PartReader<'_> {
     fn check<'d>(&mut self, holds: bool, field: &str, description: impl Into<Cow<'d, str>>) {
-        let (message, part) = (self.message, self.part);
-        self.violations.check(
-            holds,
-            || {
-                format!(
-                    "messages[{message}].content[{part}]{}{field}",
-                    if field.is_empty() { "" } else { "." }
-                )
-            },
-            || description.into(),
-        );
+        let place = (self.message, self.part);
+        self.violations.check(holds, || path(place, field), || description.into());
+    }
+
+    fn known_enum<E: TryFrom<i32> + Default>(&mut self, value: i32, field: &str) -> E {
+        let place = (self.message, self.part);
+        E::try_from(value).unwrap_or_else(|_| known_enum(value, path(place, field), self.violations))
     }
 
     fn read(&mut self, wire: v1::Part) -> Option<Part> {
         use v1::part::Part as Wire;
-        let purpose = known_enum(wire.purpose, "purpose", self.violations);
+        let purpose = self.known_enum(wire.purpose, "purpose");
         let Some(part) = wire.part else {
             self.check(false, "", "has no text, image, tool_call, tool_result or reasoning");
             return None;
@@ -138,7 +134,7 @@ impl PartReader<'_> {
 
     fn read_image(&mut self, image: v1::Image) -> Option<Image> {
         self.check(self.role == Role::User, "image", "is allowed in user messages only");
-        let detail = enums::detail_from_proto(known_enum(image.detail, "image.detail", self.violations));
+        let detail = enums::detail_from_proto(self.known_enum(image.detail, "image.detail"));
         let source = match image.source {
             Some(v1::image::Source::Data(data)) => {
                 self.check(!data.is_empty(), "image.data", "is empty");
@@ -213,6 +209,12 @@ impl PartReader<'_> {
             is_error: result.is_error,
         }
     }
+}
+
+/// A field of a part, given by the places of message and part; the part itself where it is empty.
+fn path((message, part): (usize, usize), field: &str) -> String {
+    let dot = if field.is_empty() { "" } else { "." };
+    format!("messages[{message}].content[{part}]{dot}{field}")
 }
 
 /// Whether an https address names a host, by its form.

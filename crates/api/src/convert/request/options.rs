@@ -64,11 +64,7 @@ pub(super) fn sampling_to_proto(sampling: &Sampling) -> Option<v1::Sampling> {
 }
 
 pub(super) fn stop(stop: Vec<String>, violations: &mut Violations) -> Vec<String> {
-    violations.check(
-        stop.len() <= MOST_STOPS,
-        || "stop",
-        || format!("has {} texts, at most {MOST_STOPS} are allowed", stop.len()),
-    );
+    violations.at_most(stop.len(), MOST_STOPS, "texts", || "stop");
     for (index, text) in stop.iter().enumerate() {
         violations.check(!text.is_empty(), || format!("stop[{index}]"), || "is empty");
     }
@@ -80,11 +76,7 @@ pub(super) fn metadata(
     violations: &mut Violations,
 ) -> BTreeMap<String, String> {
     let (most, longest_key, longest_value) = MOST_METADATA;
-    violations.check(
-        wire.len() <= most,
-        || "metadata",
-        || format!("has {} labels, at most {most} are allowed", wire.len()),
-    );
+    violations.at_most(wire.len(), most, "labels", || "metadata");
     for (key, value) in &wire {
         let holds = (1..=longest_key).contains(&key.len()) && value.len() <= longest_value;
         violations.check(

@@ -71,6 +71,22 @@ fn every_field_at_fault_is_named_at_once() {
 }
 
 #[test]
+fn an_unknown_word_in_a_part_is_named_with_its_place() {
+    let read = |part: v1::Part| {
+        let message = v1::Message { role: v1::Role::User.into(), content: vec![v1::Part::default(), part] };
+        generate_request_from_proto(v1::GenerateRequest { messages: vec![message], ..Default::default() })
+    };
+    let named = |part| read(part).unwrap_err().violations.pop().unwrap();
+    let text = Some(v1::part::Part::Text("hi".to_owned()));
+    let purpose = named(v1::Part { part: text, purpose: 9 });
+    assert_eq!(purpose.field, "messages[0].content[1].purpose");
+    assert_eq!(purpose.description, "9 is not a value this version knows");
+    let image = v1::Image { detail: 9, ..v1::Image::default() };
+    let image = read(v1::Part { part: Some(v1::part::Part::Image(image)), purpose: 0 }).unwrap_err();
+    assert!(image.violations.iter().any(|it| it.field == "messages[0].content[1].image.detail"), "{image:?}");
+}
+
+#[test]
 fn a_tool_result_learns_the_name_of_its_call() {
     let request = read_json(&json!({"messages": [
         user(json!({"text": "weather?"})),
