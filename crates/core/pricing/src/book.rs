@@ -69,11 +69,7 @@ impl PriceBook {
             return self.money(u128::from(ticks) * PICO_USD_PER_TICK, WHOLE, day);
         }
         let row = self.prices(model)?.on(day)?;
-        // Saturating, where `TokenUsage::prompt_tokens` would overflow on absurd counts.
-        let prompt_tokens = [usage.cache_read, usage.cache_write, usage.cache_write_1h]
-            .into_iter()
-            .fold(usage.input, u64::saturating_add);
-        self.money(row.rates_for(prompt_tokens).pico_usd(usage), share(row, lane), day)
+        self.money(row.rates_for(usage.prompt_tokens()).pico_usd(usage), share(row, lane), day)
     }
 
     /// The most a call of at most so many tokens can cost, for a reservation: the dearest step it can reach, every

@@ -16,7 +16,7 @@ pub enum StreamEvent {
 }
 
 impl StreamEvent {
-    /// Whether sending this to the client ends the possibility of failover: the first text or tool call does.
+    /// Whether sending this to the client ends the possibility of failover: the first content does, reasoning included.
     pub fn commits(&self) -> bool {
         matches!(self, Self::Text(_) | Self::ToolCall(_) | Self::Reasoning(_))
     }

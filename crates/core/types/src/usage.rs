@@ -25,14 +25,16 @@ pub struct TokenUsage {
 }
 
 impl TokenUsage {
-    /// Every prompt token, however billed.
+    /// Every prompt token, however billed. Sums saturate: the counts are what a vendor says.
     pub fn prompt_tokens(&self) -> u64 {
-        self.input + self.cache_read + self.cache_write + self.cache_write_1h
+        [self.cache_read, self.cache_write, self.cache_write_1h]
+            .into_iter()
+            .fold(self.input, u64::saturating_add)
     }
 
     /// Every token of the answer, reasoning included.
     pub fn answer_tokens(&self) -> u64 {
-        self.output + self.reasoning
+        self.output.saturating_add(self.reasoning)
     }
 }
 
@@ -46,4 +48,21 @@ pub enum UsageSource {
     Vendor,
     /// At least one count is our estimate.
     Estimated,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_no_call_can_have_do_not_wrap() {
+        let senseless = TokenUsage {
+            input: u64::MAX,
+            cache_read: 1,
+            output: u64::MAX,
+            reasoning: u64::MAX,
+            ..TokenUsage::default()
+        };
+        assert_eq!((senseless.prompt_tokens(), senseless.answer_tokens()), (u64::MAX, u64::MAX));
+    }
 }
