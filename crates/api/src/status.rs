@@ -183,12 +183,7 @@ fn reason_of(code: Code) -> ErrorReason {
     }
 }
 
-/// A method that is not served here.
-pub fn unimplemented(method: &str) -> Status {
-    to_status(&Failure::new(ErrorReason::Unimplemented, format!("{method} is not served here")))
-}
-
-/// How long the caller of `metadata` is willing to wait: the `grpc-timeout` header. `None` when absent or malformed.
+/// How long the caller is willing to wait: the `grpc-timeout` header. `None` when absent or malformed.
 pub fn grpc_timeout(headers: &http::HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;

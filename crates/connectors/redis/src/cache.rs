@@ -37,8 +37,6 @@ pub struct RedisCache {
     scripts: Scripts,
     /// How vectors are searched, once it is known.
     way: Mutex<Option<VectorSearch>>,
-    /// Whether that was decided elsewhere.
-    fixed: bool,
     /// Spaces of vectors whose indexes are there.
     indexes: Mutex<HashSet<String>>,
     /// The secret that digests are made with, where it is said.
@@ -49,12 +47,7 @@ impl RedisCache {
     /// Searches by vectors in the best way that the server can.
     pub fn new(redis: Redis) -> Self {
         let (way, indexes) = Default::default();
-        Self { redis, scripts: Scripts::new(), way, fixed: false, indexes, secret: None }
-    }
-
-    /// Searches by vectors in one way only.
-    pub fn with_search(redis: Redis, way: VectorSearch) -> Self {
-        Self { way: Mutex::new(Some(way)), fixed: true, ..Self::new(redis) }
+        Self { redis, scripts: Scripts::new(), way, indexes, secret: None }
     }
 
     /// With the fingerprint of the secret that digests are made with, so that the store sees when it is another.
@@ -88,7 +81,7 @@ impl RedisCache {
         ask: impl AsyncFnOnce(&mut MultiplexedConnection) -> Result<T, RedisError>,
     ) -> Result<T, CacheAway> {
         self.redis.ask(ask).await.map_err(|why| {
-            if way::is_refused(&why) && !self.fixed {
+            if way::is_refused(&why) {
                 // Another server has taken its place, with other modules, or we may do less than before.
                 *locked(&self.way) = None;
                 self.indexes().clear();
@@ -252,7 +245,7 @@ impl CacheStore for RedisCache {
         type Task = (Vec<u8>, u64, u64);
         let tasks = self.ask(async |connection| script.invoke_async::<Vec<Task>>(connection).await).await?;
         let held = |(task, entries, bytes): Task| {
-            Some((layout::digest(&task)?, Held { entries, bytes: entries * bytes }))
+            Some((layout::digest(&task)?, Held { entries, bytes: entries.saturating_mul(bytes) }))
         };
         Ok(tasks.into_iter().filter_map(held).collect())
     }

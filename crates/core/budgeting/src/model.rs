@@ -72,11 +72,6 @@ impl LedgerModel {
         self.lines.keys().map(|key| self.account(key)).collect()
     }
 
-    /// Every lease, whatever has become of it.
-    pub fn all_leases(&self) -> Vec<LeaseState> {
-        self.leases.values().map(Lease::told).collect()
-    }
-
     fn enter(&mut self, kind: Kind, account: &AccountKey, amount: i64, hold_id: &str, source_id: &str) {
         let account = account.clone();
         let (hold_id, source_id) = (hold_id.to_owned(), source_id.to_owned());

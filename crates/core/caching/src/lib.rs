@@ -9,7 +9,7 @@
 //! | may the answer to a near request be served | [`evidence`] |
 //! | was one right | [`judge`] |
 //! | how near are two texts, with no model at hand | [`ngrams`], [`vectors`] |
-//! | how long to wait for an identical request | [`flight`] |
+//! | when to look again for the answer to an identical request | [`flight`] |
 
 pub mod canonical;
 #[cfg(test)]

@@ -7,7 +7,7 @@
 mod tests;
 
 use crate::judge::Judge;
-use signalbox_types::{CachePolicy, FieldViolation};
+use signalbox_types::FieldViolation;
 use std::{collections::BTreeMap, time::Duration};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -133,17 +133,6 @@ impl TaskPolicy {
             judge: judge.unwrap_or(self.judge),
             temperature_at_most: temperature_at_most.unwrap_or(self.temperature_at_most),
         }
-    }
-
-    /// With a client's wishes, which only tighten. What [`CachePolicy::Refresh`] and [`CachePolicy::Bypass`] forbid is not
-    /// of the policy but of the single call: see [`crate::eligibility`].
-    #[must_use]
-    pub fn tightened(mut self, wish: CachePolicy) -> Self {
-        if wish != CachePolicy::Default {
-            self.normalized = false;
-            self.semantic = Semantic::Off;
-        }
-        self
     }
 
     /// Least similarity, as an embedder sees it.

@@ -15,9 +15,6 @@ pub struct SlidingSketch {
 }
 
 impl SlidingSketch {
-    /// The span that is remembered.
-    pub const SPAN: Duration = Duration::from_secs(SLOT_SECONDS * SLOTS as u64);
-
     /// An empty sketch.
     pub fn new(now: Instant) -> Self {
         Self { ticks: Ticks::new(SLOT_SECONDS, now), slots: Default::default() }

@@ -114,16 +114,6 @@ impl Preset {
         Self::ALL.into_iter().find(|preset| preset.name() == name)
     }
 
-    /// What suits a built-in task type where nothing is configured.
-    pub fn for_task(task_type: &str) -> Self {
-        match task_type {
-            "creative" => Self::Best,
-            "interactive" => Self::Fast,
-            "bulk" | "batch" => Self::Cheap,
-            _ => Self::Balanced,
-        }
-    }
-
     /// Its weights; they sum to 1.
     pub const fn weights(self) -> Weights {
         let (cost, latency, health, quality) = match self {

@@ -41,16 +41,17 @@ pub(super) struct Search<'a> {
 
 impl RedisCache {
     pub(super) async fn search(&self, search: Search<'_>, way: VectorSearch) -> Result<Vec<Near>, CacheAway> {
-        for round in 1.. {
+        let mut near = Vec::new();
+        for _ in 0..ROUNDS {
             let candidates = self.candidates(&search, way).await?;
-            let (near, gone) = self.fetch(&search, &candidates).await?;
+            let gone;
+            (near, gone) = self.fetch(&search, &candidates).await?;
             self.forget(&search, way, &gone).await?;
-            let all = gone.is_empty() || candidates.len() <= search.most;
-            if all || round == ROUNDS {
-                return Ok(near);
+            if gone.is_empty() || candidates.len() <= search.most {
+                break;
             }
         }
-        Ok(Vec::new())
+        Ok(near)
     }
 
     async fn candidates(&self, search: &Search<'_>, way: VectorSearch) -> Result<Vec<Candidate>, CacheAway> {
@@ -125,7 +126,7 @@ impl RedisCache {
         let tag = layout::tag(search.partition.tenant);
         let mut command = redis::cmd("MGET");
         for candidate in candidates.iter().take(search.most) {
-            command.arg([b"sb:v1:x:", tag.as_bytes(), b":", candidate.name()].concat());
+            command.arg([layout::ENTRIES.as_bytes(), tag.as_bytes(), b":", candidate.name()].concat());
         }
         let found = self
             .ask(async |connection| command.query_async::<Vec<Option<Vec<u8>>>>(connection).await)

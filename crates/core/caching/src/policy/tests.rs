@@ -43,21 +43,6 @@ fn what_can_be_found_by_meaning_is_kept_for_a_week_at_most() {
 }
 
 #[test]
-fn a_client_only_tightens() {
-    for wish in [CachePolicy::Default, CachePolicy::ExactOnly, CachePolicy::Refresh, CachePolicy::Bypass] {
-        for mode in [Semantic::Off, Semantic::Shadow, Semantic::On] {
-            for normalized in [false, true] {
-                let policy = TaskPolicy { semantic: mode, normalized, ..TaskPolicy::default() };
-                let tightened = policy.clone().tightened(wish);
-                let TaskPolicy { semantic, normalized, .. } = tightened;
-                assert!(semantic <= policy.semantic && normalized <= policy.normalized);
-                assert_eq!(tightened, TaskPolicy { semantic, normalized, ..policy });
-            }
-        }
-    }
-}
-
-#[test]
 fn a_floor_belongs_to_an_embedder() {
     let floors = Overrides { floors: [("small".to_owned(), 0.8)].into(), ..Overrides::default() };
     let policy = TaskPolicy::of("tags", [&floors]);

@@ -25,13 +25,6 @@ pub enum BreakerState {
     },
 }
 
-impl BreakerState {
-    /// Whether a call may hope for a permit.
-    pub fn may_admit(self) -> bool {
-        !matches!(self, Self::Open { .. } | Self::HalfOpen { probing: true })
-    }
-}
-
 /// The state as kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum State {

@@ -356,17 +356,6 @@ fn a_call_of_the_ramp_that_ends_after_it_counts_as_any_other() {
 }
 
 #[test]
-fn a_state_says_whether_a_call_may_hope() {
-    assert!(World::new().state().may_admit());
-    assert!(!World::opened().state().may_admit());
-    let mut world = World::half_open();
-    assert!(world.state().may_admit());
-    let _probe = world.admit().unwrap();
-    assert!(!world.state().may_admit());
-    assert!(World::ramping().state().may_admit());
-}
-
-#[test]
 fn senseless_rules_neither_panic_nor_lock_a_vendor_out() {
     let rules = BreakerRules {
         failure_share: f64::NAN,
