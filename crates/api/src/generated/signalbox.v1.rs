@@ -1435,7 +1435,7 @@ pub enum ErrorReason {
     NoCapableModel = 4,
     /// INVALID_ARGUMENT: the prompt fits no candidate's window.
     ContextLengthExceeded = 5,
-    /// INVALID_ARGUMENT: the vendor refused the content.
+    /// INVALID_ARGUMENT: the vendor, or the tenant's content policy, refused the content.
     ContentPolicy = 6,
     /// INVALID_ARGUMENT: the vendor refused a parameter that the catalogue thought it takes.
     UnsupportedParameter = 7,
@@ -1602,7 +1602,8 @@ pub struct GenerateRequest {
     /// Most tokens to answer with, reasoning included. Unset for the model's or the task's default.
     #[prost(int32, optional, tag = "7")]
     pub max_output_tokens: ::core::option::Option<i32>,
-    /// Texts that end the answer; none may be empty.
+    /// Texts that end the answer, up to 16; none may be empty. A vendor that takes fewer gets the first ones, and
+    /// Route.adjustments says so.
     #[prost(string, repeated, tag = "8")]
     pub stop: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Form of the answer.
@@ -1614,29 +1615,30 @@ pub struct GenerateRequest {
     /// Whether to return the model's reasoning where the vendor shows it.
     #[prost(bool, tag = "11")]
     pub include_reasoning: bool,
-    /// Labels of your own, up to 16, sent on where a vendor takes them. Keys to 64 characters, values to 512.
+    /// Labels of your own, up to 16, sent on where a vendor takes them. Keys of 1 to 64 bytes, values of up to 512.
     #[prost(map = "string, string", tag = "12")]
     pub metadata: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
-    /// Opaque id of your end user, for the vendors' abuse detection. Do not send names or addresses.
+    /// Opaque id of your end user, for the vendors' abuse detection. Do not send names or addresses. Up to 128
+    /// bytes.
     #[prost(string, tag = "13")]
     pub end_user: ::prost::alloc::string::String,
     /// Which model: an alias (`fast`), a tier (`tier:economy`) or exactly one (`openai/gpt-6-luna`). Empty: the task
     /// type decides, or the default alias. Up to 256 bytes.
     #[prost(string, tag = "20")]
     pub model: ::prost::alloc::string::String,
-    /// What kind of work this is, as in `headline`; a name under `task_types` in the catalogue.
+    /// What kind of work this is, as in `headline`; a name under `task_types` in the catalogue. Up to 64 bytes.
     #[prost(string, tag = "21")]
     pub task_type: ::prost::alloc::string::String,
-    /// Whose budget, cache and rules apply. Must agree with the API key where there is one.
+    /// Whose budget, cache and rules apply. Must agree with the API key where there is one. Up to 128 bytes.
     #[prost(string, tag = "22")]
     pub tenant_id: ::prost::alloc::string::String,
-    /// Part of your application that asks, for accounting, as in `cms-editor`.
+    /// Part of your application that asks, for accounting, as in `cms-editor`. Up to 128 bytes.
     #[prost(string, tag = "23")]
     pub scene: ::prost::alloc::string::String,
-    /// BCP 47 tag of the answer's language, as in `it-IT`.
+    /// BCP 47 tag of the answer's language, as in `it-IT`. Up to 35 bytes.
     #[prost(string, tag = "24")]
     pub locale: ::prost::alloc::string::String,
-    /// The article or job this is for, so that its cost can be found later.
+    /// The article or job this is for, so that its cost can be found later. Up to 512 bytes.
     #[prost(string, tag = "25")]
     pub reference: ::prost::alloc::string::String,
     /// The prompt template that your application made this of, with its version as in `headline@3`. Requests of different
@@ -1649,7 +1651,7 @@ pub struct GenerateRequest {
     /// Now or later.
     #[prost(enumeration = "Lane", tag = "27")]
     pub lane: i32,
-    /// Time for the whole call. The gRPC deadline applies too; the earlier one wins.
+    /// Time for the whole call, at most 24 hours. The gRPC deadline applies too; the earlier one wins.
     #[prost(message, optional, tag = "28")]
     pub timeout: ::core::option::Option<::prost_types::Duration>,
     /// What to do with the cache.
@@ -1659,7 +1661,7 @@ pub struct GenerateRequest {
     #[prost(enumeration = "FallbackMode", tag = "30")]
     pub fallback_mode: i32,
     /// Your id of this request, echoed and used for idempotent accounting. Made up when empty. Chance among candidates
-    /// comes from it, so that a decision can be repeated: give each request its own.
+    /// comes from it, so that a decision can be repeated: give each request its own. Up to 128 bytes.
     #[prost(string, tag = "31")]
     pub request_id: ::prost::alloc::string::String,
 }
@@ -2212,7 +2214,7 @@ impl ::prost::Name for GetModelRequest {
 /// One model.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetModelResponse {
-    /// It.
+    /// The model as the catalogue has it.
     #[prost(message, optional, tag = "1")]
     pub model: ::core::option::Option<Model>,
 }
@@ -3386,7 +3388,7 @@ impl ::prost::Name for SubmitBatchJobRequest {
 /// A job was accepted.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitBatchJobResponse {
-    /// It.
+    /// The job as it was taken.
     #[prost(message, optional, tag = "1")]
     pub job: ::core::option::Option<BatchJob>,
 }
@@ -3423,7 +3425,7 @@ impl ::prost::Name for GetBatchJobRequest {
 /// One job.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetBatchJobResponse {
-    /// It.
+    /// The job as it stands.
     #[prost(message, optional, tag = "1")]
     pub job: ::core::option::Option<BatchJob>,
 }
@@ -3506,7 +3508,7 @@ impl ::prost::Name for CancelBatchJobRequest {
 /// A job is being stopped.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CancelBatchJobResponse {
-    /// It.
+    /// The job as it stands.
     #[prost(message, optional, tag = "1")]
     pub job: ::core::option::Option<BatchJob>,
 }
@@ -3549,7 +3551,7 @@ impl ::prost::Name for StreamBatchResultsRequest {
 /// One result.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StreamBatchResultsResponse {
-    /// It.
+    /// What came of one item.
     #[prost(message, optional, tag = "1")]
     pub result: ::core::option::Option<BatchResult>,
     /// Give this to go on after it.
@@ -4581,9 +4583,9 @@ pub struct SubmitVendorBatchRequest {
     pub batch_key: ::prost::alloc::string::String,
     /// It may have been handed over already, not before this time: it is looked for at the vendor first, and found is not
     /// handed over again. Where that cannot be told yet (Anthropic's batches have no names) the answer is VENDOR_BUSY, and
-    /// nothing is handed over: ask again later, with the same items. Where this is set an error says nothing of whether the
-    /// vendor has it; that it was not there and was refused now is told by a batch without an id, as STATE_REFUSED. Unset where it cannot have been. In the first message
-    /// only.
+    /// nothing is handed over: ask again later, with the same items. Where this is set an error says nothing of whether
+    /// the vendor has it; that it was not there and was refused now is told by a batch without an id, as STATE_REFUSED.
+    /// Unset where it cannot have been. In the first message only.
     #[prost(message, optional, tag = "3")]
     pub maybe_since_time: ::core::option::Option<::prost_types::Timestamp>,
     /// More items: at least one in all, and all of the same kind.
@@ -4636,7 +4638,7 @@ impl ::prost::Name for VendorBatchItem {
 /// A batch was handed over.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitVendorBatchResponse {
-    /// It; unset where every item was rejected.
+    /// The batch; unset where every item was rejected.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<VendorBatch>,
     /// What is to be known of single items. Those not named were taken as they are.
@@ -4793,7 +4795,7 @@ impl ::prost::Name for GetVendorBatchRequest {
 /// How far a batch is.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetVendorBatchResponse {
-    /// It.
+    /// The batch as its vendor tells of it.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<VendorBatch>,
 }
@@ -4830,7 +4832,7 @@ impl ::prost::Name for CancelVendorBatchRequest {
 /// A batch is being stopped, or had ended before.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CancelVendorBatchResponse {
-    /// It.
+    /// The batch as its vendor tells of it.
     #[prost(message, optional, tag = "1")]
     pub batch: ::core::option::Option<VendorBatch>,
 }
@@ -4903,6 +4905,43 @@ impl ::prost::Name for StreamVendorBatchResultsResponse {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/signalbox.v1.StreamVendorBatchResultsResponse".into()
+    }
+}
+/// Asks to delete files.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteVendorBatchFilesRequest {
+    /// Whom the batch was handed to. Required.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<Target>,
+    /// VendorBatch.vendor_batch_id. Required.
+    #[prost(string, tag = "2")]
+    pub vendor_batch_id: ::prost::alloc::string::String,
+}
+impl ::prost::Name for DeleteVendorBatchFilesRequest {
+    const NAME: &'static str = "DeleteVendorBatchFilesRequest";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.DeleteVendorBatchFilesRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.DeleteVendorBatchFilesRequest".into()
+    }
+}
+/// There are no files any more.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteVendorBatchFilesResponse {
+    /// How many were deleted now.
+    #[prost(uint32, tag = "1")]
+    pub deleted: u32,
+}
+impl ::prost::Name for DeleteVendorBatchFilesResponse {
+    const NAME: &'static str = "DeleteVendorBatchFilesResponse";
+    const PACKAGE: &'static str = "signalbox.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "signalbox.v1.DeleteVendorBatchFilesResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/signalbox.v1.DeleteVendorBatchFilesResponse".into()
     }
 }
 /// Generated client implementations.
@@ -5142,6 +5181,25 @@ pub mod provider_service_client {
                 .insert(GrpcMethod::new("signalbox.v1.ProviderService", "StreamVendorBatchResults"));
             self.inner.server_streaming(req, path, codec).await
         }
+        /// Deletes the files that the vendor keeps of a batch that has ended: the one with its items, and those with its results,
+        /// which must have been read. Nothing happens where the vendor keeps no files of batches, or has none of this one any more.
+        pub async fn delete_vendor_batch_files(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteVendorBatchFilesRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteVendorBatchFilesResponse>, tonic::Status>
+        {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path =
+                http::uri::PathAndQuery::from_static("/signalbox.v1.ProviderService/DeleteVendorBatchFiles");
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("signalbox.v1.ProviderService", "DeleteVendorBatchFiles"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -5213,6 +5271,12 @@ pub mod provider_service_server {
             &self,
             request: tonic::Request<super::StreamVendorBatchResultsRequest>,
         ) -> std::result::Result<tonic::Response<Self::StreamVendorBatchResultsStream>, tonic::Status>;
+        /// Deletes the files that the vendor keeps of a batch that has ended: the one with its items, and those with its results,
+        /// which must have been read. Nothing happens where the vendor keeps no files of batches, or has none of this one any more.
+        async fn delete_vendor_batch_files(
+            &self,
+            request: tonic::Request<super::DeleteVendorBatchFilesRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteVendorBatchFilesResponse>, tonic::Status>;
     }
     /// One vendor call at a time: what the router asks of an adapter. No retries and no failover happen here.
     #[derive(Debug)]
@@ -5651,6 +5715,47 @@ pub mod provider_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/signalbox.v1.ProviderService/DeleteVendorBatchFiles" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteVendorBatchFilesSvc<T: ProviderService>(pub Arc<T>);
+                    impl<T: ProviderService> tonic::server::UnaryService<super::DeleteVendorBatchFilesRequest>
+                        for DeleteVendorBatchFilesSvc<T>
+                    {
+                        type Response = super::DeleteVendorBatchFilesResponse;
+                        type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteVendorBatchFilesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ProviderService>::delete_vendor_batch_files(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteVendorBatchFilesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
@@ -5695,7 +5800,7 @@ impl ::prost::Name for GetConfigStatusRequest {
 /// The configuration's state.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetConfigStatusResponse {
-    /// It.
+    /// What is in force, and how it came about.
     #[prost(message, optional, tag = "1")]
     pub status: ::core::option::Option<ConfigStatus>,
 }
@@ -5878,7 +5983,7 @@ impl ::prost::Name for StartDrillRequest {
 /// A drill that has started.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StartDrillResponse {
-    /// It.
+    /// The drill, with its name.
     #[prost(message, optional, tag = "1")]
     pub drill: ::core::option::Option<Drill>,
 }
@@ -5912,7 +6017,7 @@ impl ::prost::Name for StopDrillRequest {
 /// A drill that has ended.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StopDrillResponse {
-    /// It, with its verdict.
+    /// The drill, with its verdict.
     #[prost(message, optional, tag = "1")]
     pub drill: ::core::option::Option<Drill>,
 }
@@ -8031,7 +8136,8 @@ pub mod usage_service_client {
     /// What was used, by whom, for what and at what cost.
     ///
     /// A key sees its own tenant; an admin key sees all. A request counts when it ends, for its cost is known then. Windows
-    /// are half open: `start_time` is in, `end_time` is not. Buckets of time are in UTC. Events are visible here within seconds of the request's end.
+    /// are half open: `start_time` is in, `end_time` is not. Buckets of time are in UTC. Events are visible here within
+    /// seconds of the request's end.
     #[derive(Debug, Clone)]
     pub struct UsageServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -8337,7 +8443,8 @@ pub mod usage_service_server {
     /// What was used, by whom, for what and at what cost.
     ///
     /// A key sees its own tenant; an admin key sees all. A request counts when it ends, for its cost is known then. Windows
-    /// are half open: `start_time` is in, `end_time` is not. Buckets of time are in UTC. Events are visible here within seconds of the request's end.
+    /// are half open: `start_time` is in, `end_time` is not. Buckets of time are in UTC. Events are visible here within
+    /// seconds of the request's end.
     #[derive(Debug)]
     pub struct UsageServiceServer<T> {
         inner: Arc<T>,
@@ -9363,7 +9470,7 @@ impl ::prost::Name for CreateTenantRequest {
 /// A tenant was added.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CreateTenantResponse {
-    /// It.
+    /// The tenant as it is kept.
     #[prost(message, optional, tag = "1")]
     pub tenant: ::core::option::Option<Tenant>,
 }
@@ -9397,7 +9504,7 @@ impl ::prost::Name for GetTenantRequest {
 /// One tenant.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetTenantResponse {
-    /// It.
+    /// The tenant as it is kept.
     #[prost(message, optional, tag = "1")]
     pub tenant: ::core::option::Option<Tenant>,
 }
@@ -9597,7 +9704,7 @@ impl ::prost::Name for RevokeApiKeyRequest {
 /// An API key was ended.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RevokeApiKeyResponse {
-    /// It.
+    /// The key as it is kept.
     #[prost(message, optional, tag = "1")]
     pub api_key: ::core::option::Option<ApiKey>,
 }
@@ -9631,7 +9738,7 @@ impl ::prost::Name for CreateBudgetRequest {
 /// A budget was added.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CreateBudgetResponse {
-    /// It.
+    /// The budget as it is kept.
     #[prost(message, optional, tag = "1")]
     pub budget: ::core::option::Option<Budget>,
 }
@@ -9668,7 +9775,7 @@ impl ::prost::Name for GetBudgetRequest {
 /// One budget.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetBudgetResponse {
-    /// It.
+    /// The budget, with how it stands.
     #[prost(message, optional, tag = "1")]
     pub budget: ::core::option::Option<Budget>,
 }
@@ -13038,7 +13145,7 @@ pub struct CacheStats {
     /// Of these, exact hits.
     #[prost(uint64, tag = "6")]
     pub exact_hits: u64,
-    /// Of these, hits equal but for spacing and politeness.
+    /// Of these, hits equal but for how the instruction is typeset.
     #[prost(uint64, tag = "7")]
     pub normalized_hits: u64,
     /// Of these, hits by meaning.
@@ -13203,8 +13310,8 @@ pub mod cache_service_client {
     ///
     /// The router asks before it plans and stores after the quality gate. An answer is shared only inside one
     /// partition, `(tenant_id, task_type, locale)`, and only when everything but the instruction is equal; the
-    /// instruction must be equal, or equal but for spacing and politeness, or, where a tenant opted in for a task,
-    /// another wording that passes every guard. Whatever goes wrong in here is a miss, never an error of the request.
+    /// instruction must be equal, or, where the operator allows that for a task, equal but for how it is typeset, or another
+    /// wording that passes every guard. Whatever goes wrong in here is a miss, never an error of the request.
     #[derive(Debug, Clone)]
     pub struct CacheServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -13455,8 +13562,8 @@ pub mod cache_service_server {
     ///
     /// The router asks before it plans and stores after the quality gate. An answer is shared only inside one
     /// partition, `(tenant_id, task_type, locale)`, and only when everything but the instruction is equal; the
-    /// instruction must be equal, or equal but for spacing and politeness, or, where a tenant opted in for a task,
-    /// another wording that passes every guard. Whatever goes wrong in here is a miss, never an error of the request.
+    /// instruction must be equal, or, where the operator allows that for a task, equal but for how it is typeset, or another
+    /// wording that passes every guard. Whatever goes wrong in here is a miss, never an error of the request.
     #[derive(Debug)]
     pub struct CacheServiceServer<T> {
         inner: Arc<T>,

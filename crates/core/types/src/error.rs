@@ -24,7 +24,7 @@ pub enum ErrorReason {
     Conflict,
     /// The prompt does not fit the model's window.
     ContextLengthExceeded,
-    /// The vendor refused the content.
+    /// The vendor, or the tenant's content policy, refused the content.
     ContentPolicy,
     /// The vendor says that this model does not take a parameter or value.
     UnsupportedParameter,
