@@ -103,7 +103,7 @@ impl Cache {
         // What lies there under another secret is of this tenant, too, as far as anybody knows.
         let strays = store.erase_strays().await?;
         if strays > 0 {
-            tracing::warn!(keys = strays, "Erased what lay in the cache store under another cache secret");
+            tracing::warn!(keys = strays, "erased what lay in the cache store under another cache secret");
         }
         let verified_at = Some(self.now().into());
         Ok(Erasure { entries: removed + more, key_ids: key.into_iter().collect(), verified_at })
