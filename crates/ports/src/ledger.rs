@@ -11,7 +11,7 @@ pub use signalbox_budgeting::ledger::{
 /// The ledger. An account is one period of one budget; in each of them, always,
 /// `free + leased + reserved + settled = limit`, where `leased` and `reserved` are what leases and reservations have
 /// not returned or settled yet. Amounts are nano-EUR. Every method is one transaction, and safe to call again with the
-/// same ids: nothing moves twice. Each movement is an entry that is never changed.
+/// same ids: nothing moves twice. Each movement is an entry that is never changed, and stays until it is pruned.
 #[async_trait::async_trait]
 pub trait Ledger: Send + Sync + fmt::Debug {
     /// Makes the tables of ledger and tenants, or brings them to this program's version.
@@ -83,6 +83,15 @@ pub trait Ledger: Send + Sync + fmt::Debug {
     /// # Errors
     /// See [`LedgerError`].
     async fn sweep(&self, now: SystemTime, hopeless: SystemTime) -> Result<Swept, LedgerError>;
+
+    /// Deletes what was made before a time and holds nothing any more, at most `at_once` of each kind of row: entries,
+    /// but for those of limits, with what makes their operations count once; leases that have ended or were written
+    /// off; reservations that were released. What the entries came to is carried forward, and no account changes.
+    /// A repeat of an operation that old is a new one. Does nothing while another process does it.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    async fn prune(&self, before: SystemTime, at_once: usize) -> Result<Pruned, LedgerError>;
 
     /// Changes the limit of an account, once for each `source_id`.
     ///
@@ -163,6 +172,24 @@ pub struct SettledRequest {
     pub budget_id: String,
     /// How much.
     pub amount: i64,
+}
+
+/// What one call of [`Ledger::prune`] deleted, and what it left.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pruned {
+    /// Entries that are gone.
+    pub entries: u64,
+    /// Operations that would not be known again.
+    pub operations: u64,
+    /// Leases that are gone.
+    pub leases: u64,
+    /// Parts of reservations that are gone, one for each account.
+    pub reservations: u64,
+    /// From when the oldest entry is that is not there for good. `None` where there is none, and where another process
+    /// is at it.
+    pub oldest: Option<SystemTime>,
+    /// There may be more to delete.
+    pub more: bool,
 }
 
 /// The ledger did not do as it was asked.

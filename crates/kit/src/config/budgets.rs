@@ -10,12 +10,16 @@ use super::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 /// Shorter, and a router would lose its leases to a pause.
 const SHORTEST_TTL: HumanDuration = HumanDuration::secs(15);
 /// Longer, and a dead router holds money for too long.
 const LONGEST_TTL: HumanDuration = HumanDuration::secs(3600);
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long what was written off must still be there, so that a router that comes back can tell what it spent.
+const COMES_BACK_WITHIN: u32 = 31;
 
 /// What tenants may spend. Tenants, keys and budgets themselves are made while running, by `signalbox tenant`, `key` and
 /// `budget`.
@@ -33,6 +37,10 @@ pub struct BudgetsConfig {
     pub max_slice_eur: Decimal,
     /// How long what a dead router held waits for its accounts; what is then not accounted for counts as spent.
     pub write_off_after: HumanDuration,
+    /// Days that single movements of the ledger are kept; for ever where left out. Balances, limits and the audit trail
+    /// are kept for ever.
+    #[schemars(range(min = 62, max = 36_500))]
+    pub retention_days: Option<u32>,
 }
 
 impl Default for BudgetsConfig {
@@ -43,11 +51,17 @@ impl Default for BudgetsConfig {
             slice_share: 0.01,
             max_slice_eur: Decimal(1_000_000),
             write_off_after: HumanDuration::secs(3600),
+            retention_days: None,
         }
     }
 }
 
 impl BudgetsConfig {
+    /// How long single movements are kept; `None` for ever.
+    pub fn retention(&self) -> Option<Duration> {
+        self.retention_days.map(|days| DAY * days)
+    }
+
     /// The most that a router is handed at a time, in nano-EUR.
     pub fn max_slice_nano_eur(&self) -> i64 {
         i64::try_from(self.max_slice_eur.0.saturating_mul(1_000)).unwrap_or(i64::MAX)
@@ -147,8 +161,20 @@ pub(super) fn check(budgets: &BudgetsConfig, at: &Cursor<'_>, findings: &mut Fin
             format!("{} is shorter than `lease_ttl`, {}", budgets.write_off_after, budgets.lease_ttl);
         findings.fault(&at.key("write_off_after"), message);
     }
+    if let Some(days) = budgets.retention_days {
+        check_retention(days, budgets.write_off_after, &at.key("retention_days"), findings);
+    }
     if budgets.max_slice_eur.0 == 0 {
         findings.fault(&at.key("max_slice_eur"), "must be above 0");
+    }
+}
+
+fn check_retention(days: u32, write_off_after: HumanDuration, at: &Cursor<'_>, findings: &mut Findings) {
+    if DAY * days < write_off_after.0.saturating_add(DAY * COMES_BACK_WITHIN) {
+        let message = format!(
+            "{days} days are not {COMES_BACK_WITHIN} days longer than `write_off_after`, {write_off_after}"
+        );
+        findings.fault(at, message);
     }
 }
 

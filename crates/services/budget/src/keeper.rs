@@ -4,6 +4,7 @@ use crate::{
     accounts::{Effect, Line, action},
     feed::Reader,
     metrics::{self, Tight},
+    pruner::Pruner,
     service::Dependencies,
 };
 use signalbox_budgeting::threshold::Notice;
@@ -20,7 +21,7 @@ const AT_ONCE: usize = 500;
 /// How often replicas hear a heartbeat.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Tells replicas of changes, looks after leases that expire, and sees thresholds being reached.
+/// Tells replicas of changes, looks after leases that expire, sees thresholds being reached, and prunes the ledger.
 #[derive(Debug)]
 pub struct Keeper {
     dependencies: Dependencies,
@@ -54,6 +55,7 @@ impl Keeper {
                 reader.look().await;
             }
         };
+        let pruning = Pruner::new(self.dependencies.clone()).run();
         let mut beats = every(BEAT);
         let (beating_feed, blind_for) = (feed.clone(), self.dependencies.options.blind_for);
         let beating = async {
@@ -64,6 +66,7 @@ impl Keeper {
         };
         let keeping = async {
             loop {
+            () = pruning => {}
                 sweep.tick().await;
                 self.keep().await;
             }
@@ -190,7 +193,7 @@ fn told(lease: &LeaseState, what: &str) {
     tracing::warn!(lease_id, replica_id, tenant_id, budget_id, nano_eur = outstanding, "{what}");
 }
 
-fn every(time: Duration) -> tokio::time::Interval {
+pub(crate) fn every(time: Duration) -> tokio::time::Interval {
     let mut ticks = interval(time);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks

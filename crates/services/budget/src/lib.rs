@@ -13,6 +13,7 @@ mod mask;
 mod metrics;
 mod operate;
 mod pages;
+mod pruner;
 mod reconcile;
 mod replicas;
 mod service;

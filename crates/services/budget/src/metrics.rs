@@ -1,7 +1,9 @@
 //! What operators see of budgets. No labels of tenants, for there are many of them, but where a budget is tight.
 
+mod pruned;
 mod tight;
 
+pub(crate) use pruned::pruned;
 pub(crate) use tight::{Name, Tight};
 
 use prometheus::{IntCounterVec, IntGaugeVec};
@@ -74,6 +76,7 @@ pub(crate) fn register() {
     metrics::from_zero(&ORPHANED, &[]);
     metrics::from_zero(&WRITTEN_OFF, &[]);
     LazyLock::force(&THRESHOLDS);
+    pruned::register();
     tight::register();
     for gauge in [&WATCHERS, &STORE_AWAY] {
         LazyLock::force(gauge);

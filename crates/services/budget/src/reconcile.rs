@@ -46,6 +46,7 @@ pub(crate) async fn reconcile(
     }
     let page = Page::of(&request, &mut violations);
     let (start, end) = window(&request, now, &mut violations);
+    check_kept(start, now, dependencies.options.retention, &mut violations);
     violations.into_result()?;
     let spent = dependencies.spent.clone().ok_or_else(|| {
         let message = "there is no usage store to compare with: configure one, or peers.ingest";
@@ -85,6 +86,15 @@ fn window(
         || "must be before end_time, which is a little before now where it is left out",
     );
     (start, end.min(now))
+}
+
+/// Of what is older only the usage store knows: each request would be a difference.
+fn check_kept(start: SystemTime, now: SystemTime, retention: Option<Duration>, violations: &mut Violations) {
+    let Some(retention) = retention else { return };
+    let is_gone = now.duration_since(start).is_ok_and(|age| age > retention);
+    let days = retention.as_secs() / (24 * 60 * 60);
+    let message = || format!("is too long ago: budgets.retention_days keeps settlements for {days} days");
+    violations.check(!is_gone, || "start_time", message);
 }
 
 fn beginning() -> SystemTime {

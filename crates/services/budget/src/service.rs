@@ -53,6 +53,10 @@ pub struct Options {
     pub poll: Duration,
     /// How often leases and thresholds are looked after.
     pub sweep: Duration,
+    /// How long movements are kept; for ever where it is `None`.
+    pub retention: Option<Duration>,
+    /// How often those are deleted that are older.
+    pub prune: Duration,
     /// How long the store may be away before replicas are told to rely on nothing.
     pub blind_for: Duration,
 }
@@ -67,6 +71,8 @@ impl Default for Options {
             cache_ttl: Duration::from_secs(60),
             poll: Duration::from_millis(250),
             sweep: Duration::from_secs(1),
+            retention: None,
+            prune: Duration::from_secs(60),
             blind_for: Duration::from_secs(30),
         }
     }

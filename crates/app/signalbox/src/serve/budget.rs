@@ -142,6 +142,7 @@ fn service(
         slices: slices(budgets),
         lease_ttl: budgets.lease_ttl.0,
         write_off_after: budgets.write_off_after.0,
+        retention: budgets.retention(),
         ..Options::default()
     };
     let ledger = Arc::new(store);

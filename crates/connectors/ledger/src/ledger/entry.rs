@@ -1,4 +1,4 @@
-//! Entries: every movement, for good.
+//! Entries: every movement.
 
 use super::account::KEY;
 use crate::stored::{Key, json};

@@ -3,7 +3,8 @@
 //! Every transaction goes the same way: it locks its accounts in the order of their keys, then the leases it changes in
 //! the order of their ids; does plain arithmetic on [`Books`](books::Books); and writes what changed, with an entry for
 //! each movement, in a few statements however much it is. A lease or reservation changes under its account's lock only.
-//! (To renew one changes no money: the lease's own lock is enough.)
+//! (To renew one changes no money: the lease's own lock is enough. To delete old ones that hold nothing changes none
+//! either.)
 
 mod account;
 mod books;
@@ -13,6 +14,7 @@ mod lease;
 mod limit;
 mod listing;
 mod operation;
+mod prune;
 mod release;
 mod reservation;
 mod reserve;
@@ -20,11 +22,14 @@ mod settle;
 mod settle_batch;
 mod sweep;
 
-use crate::{SqlLedger, migrations, stored::nanos};
+use crate::{
+    SqlLedger, migrations,
+    stored::{most, nanos},
+};
 use signalbox_api::v1::{LedgerEntry, Settlement, settle_response::Refusal};
 use signalbox_ports::ledger::{
     Account, AccountKey, EntryQuery, GrantAsk, Granted, LeaseState, Ledger, LedgerError, LimitChange,
-    Opening, ReserveAsk, Reserved, SettledQuery, SettledRequest, Swept,
+    Opening, Pruned, ReserveAsk, Reserved, SettledQuery, SettledRequest, Swept,
 };
 use std::time::SystemTime;
 
@@ -110,6 +115,11 @@ impl Ledger for SqlLedger {
                 return Ok(swept);
             }
         }
+    }
+
+    async fn prune(&self, before: SystemTime, at_once: usize) -> Result<Pruned, LedgerError> {
+        let ask = prune::Ask { before: nanos(before), now: self.now(), most: most(at_once) };
+        Ok(self.database.run(&ask, |session, ask| Box::pin(prune::prune(session, ask))).await?)
     }
 
     async fn set_limit(&self, change: &LimitChange) -> Result<Account, LedgerError> {

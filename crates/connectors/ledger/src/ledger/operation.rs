@@ -4,7 +4,7 @@ use crate::stored::json;
 use serde::Serialize;
 use signalbox_sql::Session;
 use sqlx::Row;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// What kinds there are.
 pub(super) mod kind {
@@ -58,4 +58,25 @@ pub(super) async fn record_all(
     let query = session.query(sql).bind(kind).bind(json(&ids)?);
     let rows = query.fetch_all(&mut *session.connection).await?;
     rows.iter().map(|row| row.try_get("id")).collect()
+}
+
+/// Forgets operations, by kind and id; how many there were. Whoever asks for one again asks for something new.
+pub(super) async fn forget(
+    session: &mut Session<'_>,
+    operations: &BTreeSet<(&'static str, &str)>,
+) -> sqlx::Result<u64> {
+    #[derive(Serialize)]
+    struct Operation<'a> {
+        kind: &'a str,
+        id: &'a str,
+    }
+    if operations.is_empty() {
+        return Ok(0);
+    }
+    let operations: Vec<Operation<'_>> =
+        operations.iter().map(|&(kind, id)| Operation { kind, id }).collect();
+    let given = session.engine.given("$1", "kind text, id text");
+    let sql = format!("DELETE FROM operations WHERE (kind, id) IN (SELECT kind, id FROM {given})");
+    let query = session.query(sql).bind(json(&operations)?);
+    Ok(query.execute(&mut *session.connection).await?.rows_affected())
 }

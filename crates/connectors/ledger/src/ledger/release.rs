@@ -8,6 +8,7 @@ use super::{
     operation::{self, kind},
 };
 use signalbox_api::v1::ledger_entry::Kind;
+use signalbox_ports::ledger::AccountKey;
 use signalbox_sql::Session;
 use std::collections::BTreeMap;
 
@@ -31,14 +32,25 @@ pub(super) async fn give_back(session: &mut Session<'_>, ask: &Return<'_>) -> sq
     operation::record(session, kind::RETURN, ask.return_id, String::new()).await?;
     books.leases = lease::lock(session, ids()).await?;
     books.leases.retain(|_, lease| lease.replica_id == ask.replica_id);
+    let mut came_back = false;
     for (lease_id, amount) in ask.parts {
         let Some(lease) = books.leases.get(lease_id).filter(|lease| lease.state <= state::ORPHANED) else {
             continue;
         };
         let amount = lease.outstanding().min(*amount);
         come_back(&mut books, lease_id, amount, ask.return_id);
+        came_back |= amount > 0;
+    }
+    if !came_back {
+        // Its operation goes when its entries do, so that it needs one.
+        books.enter(Entry::new(Kind::Return, nobodys(), 0).source(ask.return_id));
     }
     books.save(session).await
+}
+
+/// An account that no budget has, so that nobody is told of what is entered there.
+fn nobodys() -> AccountKey {
+    AccountKey { tenant_id: String::new(), budget_id: String::new(), period_id: String::new() }
 }
 
 /// All that a replica spent is settled: how much was left, or was written off and not spent.

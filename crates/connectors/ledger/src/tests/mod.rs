@@ -3,4 +3,5 @@ mod file;
 mod given_up;
 mod killed;
 mod place;
+mod retention;
 mod support;

@@ -57,19 +57,28 @@ pub(super) fn settlement(replica: &str, id: &str, amount: i64) -> Settlement {
     }
 }
 
-/// Every account says what its leases, reservations and entries add up to.
+/// Every account says what its leases, reservations and entries add up to, those that were deleted included.
 pub(super) async fn assert_books(ledger: &SqlLedger) {
-    let wrong = "SELECT COUNT(*) AS wrong FROM accounts a WHERE \
-        a.leased <> (SELECT COALESCE(SUM(CASE WHEN granted - returned - settled - written_off > 0 \
-            THEN granted - returned - settled - written_off ELSE 0 END), 0) FROM leases l \
-            WHERE l.state = 0 AND l.tenant_id = a.tenant_id AND l.budget_id = a.budget_id AND l.period_id = a.period_id) \
-        OR a.settled <> (SELECT COALESCE(SUM(amount), 0) FROM entries e WHERE e.kind IN (6, 8) \
-            AND e.tenant_id = a.tenant_id AND e.budget_id = a.budget_id AND e.period_id = a.period_id) \
-        OR a.limit_amount <> (SELECT COALESCE(SUM(amount), 0) FROM entries e WHERE e.kind = 1 \
-            AND e.tenant_id = a.tenant_id AND e.budget_id = a.budget_id AND e.period_id = a.period_id)";
-    let count = ledger.database.read(wrong, |session: &mut Session<'_>, sql| {
+    const OF_ACCOUNT: &str =
+        "tenant_id = a.tenant_id AND m.budget_id = a.budget_id AND m.period_id = a.period_id";
+    let moved = |kinds: &str| {
+        format!(
+            "(SELECT COALESCE(SUM(amount), 0) FROM entries m WHERE kind IN ({kinds}) AND m.{OF_ACCOUNT}) \
+             + (SELECT COALESCE(SUM(amount), 0) FROM carried m WHERE kind IN ({kinds}) AND m.{OF_ACCOUNT})"
+        )
+    };
+    let wrong = format!(
+        "SELECT COUNT(*) AS wrong FROM accounts a WHERE \
+         a.leased <> (SELECT COALESCE(SUM(CASE WHEN granted - returned - settled - written_off > 0 \
+            THEN granted - returned - settled - written_off ELSE 0 END), 0) FROM leases m \
+            WHERE m.state = 0 AND m.{OF_ACCOUNT}) \
+         OR a.settled <> {} OR a.limit_amount <> {}",
+        moved("6, 8"),
+        moved("1")
+    );
+    let count = ledger.database.read(&wrong, |session: &mut Session<'_>, sql: &String| {
         Box::pin(async move {
-            let row = session.query(sql).fetch_one(&mut *session.connection).await?;
+            let row = session.query(sql.as_str()).fetch_one(&mut *session.connection).await?;
             row.try_get::<i64, _>("wrong")
         })
     });

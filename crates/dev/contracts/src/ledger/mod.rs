@@ -9,6 +9,7 @@ mod holds;
 mod leases;
 mod listing;
 mod model;
+mod pruning;
 mod random;
 mod settlements;
 mod support;
@@ -18,6 +19,7 @@ pub use crowds::*;
 pub use holds::*;
 pub use leases::*;
 pub use listing::*;
+pub use pruning::*;
 pub use random::*;
 pub use settlements::*;
 
@@ -75,6 +77,12 @@ macro_rules! ledger_tests {
             entries_are_filtered_and_paged_newest_first
             settled_requests_are_told_in_order_and_paged
             write_offs_are_no_settled_requests
+            old_movements_go_and_accounts_stay_as_they_are
+            what_holds_something_stays_however_old_it_is
+            what_holds_nothing_any_more_goes_once_it_is_old
+            a_repeat_moves_nothing_while_its_movement_is_kept
+            pruning_goes_on_where_another_process_stopped
+            pruning_while_everybody_settles_loses_and_doubles_nothing
             a_crowd_never_spends_beyond_the_limit
             a_thousand_first_calls_stay_within_the_limit
             settlements_sent_by_many_at_once_count_once
