@@ -29,10 +29,10 @@ static LATENCY: LazyLock<HistogramVec> = LazyLock::new(|| {
         &["method"],
     )
 });
-static FALLBACKS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+static ATTEMPT_FAILURES: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_attempt_failures_total",
-        "Attempts that failed and were followed by another, by vendor and reason.",
+        "Attempts that failed, whether another followed or not, by vendor and reason.",
         &["vendor", "reason"],
     )
 });
@@ -107,9 +107,9 @@ impl Drop for RequestTimer {
     }
 }
 
-/// An attempt failed and another follows.
+/// An attempt failed, whether or not another follows.
 pub(crate) fn attempt_failed(vendor: &str, reason: &str) {
-    FALLBACKS.with_label_values(&[vendor, reason]).inc();
+    ATTEMPT_FAILURES.with_label_values(&[vendor, reason]).inc();
 }
 
 static BREAKER: LazyLock<IntGaugeVec> = LazyLock::new(|| {
@@ -168,7 +168,7 @@ pub(crate) fn vendor_held(model: &ModelRef, why: &str, wait: Option<Duration>) {
 }
 
 static HEALTH: LazyLock<GaugeVec> = LazyLock::new(|| {
-    metrics::share(
+    metrics::number(
         "signalbox_model_health",
         "Share of a model's calls of the last five minutes that succeeded in the whole fleet, as scores take it.",
         &["vendor", "model"],
@@ -248,7 +248,7 @@ pub(crate) fn register() {
     metrics::from_zero(&THRIFT, &["downgraded", "free_only", "refused"]);
     metrics::from_zero(&UNACCOUNTED, &[]);
     metrics::from_zero(&REPORTS, &["taken", "refused"]);
-    for counter in [&REQUESTS, &FALLBACKS, &HEDGES, &FELL_BACK, &LEFT_OUT, &DRILL_HITS] {
+    for counter in [&REQUESTS, &ATTEMPT_FAILURES, &HEDGES, &FELL_BACK, &LEFT_OUT, &DRILL_HITS] {
         LazyLock::force(counter);
     }
     for gauge in [&BREAKER, &HELD, &DRILLS] {

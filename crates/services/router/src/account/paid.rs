@@ -2,8 +2,8 @@
 
 use super::Account;
 use crate::budget::{Purse, Taken};
-use signalbox_api::v1::{self, usage_event::Operation};
-use signalbox_ports::{Payer, RatesLeft, Short};
+use signalbox_api::v1::usage_event::Operation;
+use signalbox_ports::{RatesLeft, Short};
 use signalbox_types::{Failure, Money};
 
 impl Account {
@@ -12,12 +12,6 @@ impl Account {
         let Some(purse) = purse else { return Ok(()) };
         self.event.budget = Some(purse.effect().clone());
         purse.allows_answers()
-    }
-
-    /// Who pays.
-    pub(crate) fn payer(&self) -> Payer {
-        let v1::UsageEvent { tenant_id, key_id, scene, .. } = &*self.event;
-        Payer { tenant_id: tenant_id.clone(), key_id: key_id.clone(), scene: scene.clone() }
     }
 
     /// Whether the answer is streamed.

@@ -330,8 +330,11 @@ async fn vectors_are_paid_for_too() {
     let failure = from_status(&world.client().embed(asked.clone()).await.unwrap_err());
     assert_eq!((failure.reason, &*failure.message), (ErrorReason::BudgetExhausted, "the bank has 1"));
     bank.change(|vault| vault.standing.limit = SpendLimit::FreeOnly);
-    let failure = from_status(&world.client().embed(asked).await.unwrap_err());
+    let failure = from_status(&world.client().embed(asked.clone()).await.unwrap_err());
     assert!(failure.message.starts_with("openai/text-embedding-3-small could cost"), "{}", failure.message);
+    bank.change(|vault| (vault.left, vault.standing.limit) = (None, SpendLimit::CacheOrBatchOnly));
+    let failure = from_status(&world.client().embed(asked).await.unwrap_err());
+    assert_eq!(failure.reason, ErrorReason::BudgetExhausted, "vectors are not cached");
     assert_eq!(world.adapter.calls().len(), 1);
     bank.check();
 }
