@@ -11,17 +11,16 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use crate::{
-    failure, months,
-    read::violations::{Violations, known},
-    service::Dependencies,
-};
+use crate::{failure, months, service::Dependencies};
 use futures_util::{Stream, StreamExt, future};
 use sheet::Sheet;
-use signalbox_api::v1::{
-    Cost, ExportUsageRequest, ExportUsageResponse,
-    export_usage_request::{Detail, Format},
-    export_usage_response::Summary,
+use signalbox_api::{
+    convert::{Violations, known_enum},
+    v1::{
+        Cost, ExportUsageRequest, ExportUsageResponse,
+        export_usage_request::{Detail, Format},
+        export_usage_response::Summary,
+    },
 };
 use signalbox_ports::usage_store::Export;
 use signalbox_types::{ErrorReason, Failure};
@@ -40,9 +39,9 @@ pub(crate) async fn export(
     request: &ExportUsageRequest,
 ) -> Result<impl Stream<Item = Piece> + Send + use<>, Failure> {
     let mut violations = Violations::default();
-    let format = known::<Format>(request.format, "format", &mut violations).unwrap_or_default();
-    violations.check(format != Format::Unspecified, "format", || "is required");
-    let detail = known::<Detail>(request.detail, "detail", &mut violations).unwrap_or_default();
+    let format = known_enum::<Format>(request.format, "format", &mut violations);
+    violations.check(format != Format::Unspecified, || "format", || "is required");
+    let detail = known_enum::<Detail>(request.detail, "detail", &mut violations);
     violations.into_result()?;
     let query = Export { month: months::month(&request.month)?, tenant_id: request.tenant_id.clone() };
     let exported = dependencies.store.export(&query).await.map_err(failure::of_store)?;

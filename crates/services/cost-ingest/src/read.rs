@@ -6,7 +6,6 @@ mod overage;
 mod page;
 mod query;
 mod requests;
-pub(crate) mod violations;
 mod window;
 
 #[cfg(test)]

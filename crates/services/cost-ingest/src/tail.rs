@@ -1,8 +1,11 @@
 //! Requests as they end, for those who watch.
 
-use crate::read::{filter, violations::Violations};
+use crate::read::filter;
 use futures_util::{Stream, StreamExt, stream};
-use signalbox_api::v1::{StreamUsageResponse, UsageEvent, UsageFilter};
+use signalbox_api::{
+    convert::Violations,
+    v1::{StreamUsageResponse, UsageEvent, UsageFilter},
+};
 use signalbox_ports::usage_facts;
 use signalbox_types::Failure;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! The alerts of this process, as they are listed.
 
-use crate::read::{
-    Pages,
-    violations::{Violations, known},
+use crate::read::Pages;
+use signalbox_api::{
+    convert::{Violations, known_enum},
+    v1::{Alert, ListAlertsRequest, ListAlertsResponse, alert::State},
 };
-use signalbox_api::v1::{Alert, ListAlertsRequest, ListAlertsResponse, alert::State};
 use signalbox_types::Failure;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -22,8 +22,8 @@ impl SharedAlerts {
         let mut violations = Violations::default();
         for (index, state) in request.states.iter().enumerate() {
             let field = format!("states[{index}]");
-            known::<State>(*state, &field, &mut violations);
-            violations.check(*state != State::Unspecified as i32, &field, || "must say a state");
+            known_enum::<State>(*state, &field, &mut violations);
+            violations.check(*state != State::Unspecified as i32, || field, || "must say a state");
         }
         let pages = Pages::alerts(request, &mut violations);
         violations.into_result()?;

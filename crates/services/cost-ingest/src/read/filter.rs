@@ -1,7 +1,9 @@
 //! Filters in requests.
 
-use super::violations::{Violations, known};
-use signalbox_api::v1::{Lane, UsageFilter, cache_effect, usage_event};
+use signalbox_api::{
+    convert::{Violations, known_enum},
+    v1::{Lane, UsageFilter, cache_effect, usage_event},
+};
 
 /// Alternatives of one field.
 const MOST: usize = 1_000;
@@ -23,7 +25,7 @@ pub(crate) fn check(filter: &UsageFilter, violations: &mut Violations) {
         count(values.len(), name, violations);
         let long = values.iter().position(|value| value.len() > LONGEST);
         if let Some(index) = long {
-            violations.add(&format!("filter.{name}[{index}]"), format!("has more than {LONGEST} bytes"));
+            violations.add(format!("filter.{name}[{index}]"), format!("has more than {LONGEST} bytes"));
         }
     }
     numbers::<Lane>(&filter.lanes, "lanes", violations);
@@ -31,15 +33,13 @@ pub(crate) fn check(filter: &UsageFilter, violations: &mut Violations) {
     numbers::<cache_effect::Outcome>(&filter.cache_outcomes, "cache_outcomes", violations);
 }
 
-fn numbers<E: TryFrom<i32>>(values: &[i32], name: &str, violations: &mut Violations) {
+fn numbers<E: TryFrom<i32> + Default>(values: &[i32], name: &str, violations: &mut Violations) {
     count(values.len(), name, violations);
     for (index, value) in values.iter().enumerate().take(MOST) {
-        known::<E>(*value, &format!("filter.{name}[{index}]"), violations);
+        known_enum::<E>(*value, &format!("filter.{name}[{index}]"), violations);
     }
 }
 
 fn count(count: usize, name: &str, violations: &mut Violations) {
-    violations.check(count <= MOST, &format!("filter.{name}"), || {
-        format!("has {count} values, at most {MOST} are allowed")
-    });
+    violations.at_most(count, MOST, "values", || format!("filter.{name}"));
 }

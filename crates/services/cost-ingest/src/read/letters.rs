@@ -1,13 +1,13 @@
 //! Events that could not be stored.
 
-use super::{
-    Pages,
-    violations::{Violations, known},
-};
+use super::Pages;
 use crate::{failure, service::Dependencies};
-use signalbox_api::v1::{
-    DeadLetter, DiscardDeadLettersRequest, DiscardDeadLettersResponse, ListDeadLettersRequest,
-    ListDeadLettersResponse, ReplayDeadLettersRequest, ReplayDeadLettersResponse, dead_letter::Reason,
+use signalbox_api::{
+    convert::{Violations, known_enum},
+    v1::{
+        DeadLetter, DiscardDeadLettersRequest, DiscardDeadLettersResponse, ListDeadLettersRequest,
+        ListDeadLettersResponse, ReplayDeadLettersRequest, ReplayDeadLettersResponse, dead_letter::Reason,
+    },
 };
 use signalbox_ports::{Chosen, Letter};
 use signalbox_types::Failure;
@@ -22,7 +22,7 @@ pub(crate) async fn list(
 ) -> Result<ListDeadLettersResponse, Failure> {
     let mut violations = Violations::default();
     let pages = Pages::letters(&request, &mut violations);
-    let reason = known::<Reason>(request.reason, "reason", &mut violations).unwrap_or_default();
+    let reason = known_enum::<Reason>(request.reason, "reason", &mut violations);
     violations.into_result()?;
     let reason = (reason != Reason::Unspecified).then_some(reason);
     let listed = dependencies.letters.list(reason, pages.last(), pages.size + 1).await;
@@ -73,12 +73,14 @@ pub(crate) async fn discard(
 
 fn chosen(sequences: Vec<u64>, reason: i32) -> Result<Chosen, Failure> {
     let mut violations = Violations::default();
-    let reason = known::<Reason>(reason, "reason", &mut violations).unwrap_or_default();
+    let reason = known_enum::<Reason>(reason, "reason", &mut violations);
     let (by_number, by_reason) = (!sequences.is_empty(), reason != Reason::Unspecified);
-    violations.check(by_number != by_reason, "sequences", || "give exactly one of `sequences` and `reason`");
-    violations.check(sequences.len() <= MOST_NAMED, "sequences", || {
-        format!("has {} numbers, at most {MOST_NAMED} are allowed", sequences.len())
-    });
+    violations.check(
+        by_number != by_reason,
+        || "sequences",
+        || "give exactly one of `sequences` and `reason`",
+    );
+    violations.at_most(sequences.len(), MOST_NAMED, "numbers", || "sequences");
     violations.into_result()?;
     Ok(if by_number { Chosen::Sequences(sequences) } else { Chosen::Reason(reason) })
 }

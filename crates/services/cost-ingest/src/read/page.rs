@@ -1,12 +1,12 @@
 //! Pages and their tokens. A token says where the next page begins and belongs to one question: given with another it is
 //! refused, not misread.
 
-use super::{violations::Violations, window::TELLABLE};
+use super::window::TELLABLE;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use prost::Message;
 use prost_types::Timestamp;
 use sha2::{Digest, Sha256};
-use signalbox_api::v1;
+use signalbox_api::{convert::Violations, v1};
 use std::time::SystemTime;
 
 /// Rows on a page when the caller does not say.
@@ -82,7 +82,7 @@ impl Pages {
         let question = fingerprint(method, question);
         let read = (!token.is_empty()).then(|| read(token, question));
         let known = read.as_ref().is_none_or(Option::is_some);
-        violations.check(known, "page_token", || "is not one that this question was answered with");
+        violations.check(known, || "page_token", || "is not one that this question was answered with");
         Self { size, question, token: read.flatten().unwrap_or_default() }
     }
 

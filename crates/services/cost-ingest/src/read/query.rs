@@ -1,13 +1,10 @@
 //! Sums.
 
-use super::{
-    Pages, filter,
-    violations::{Violations, known},
-    window::window,
-};
+use super::{Pages, filter, window::window};
 use crate::{failure, service::Dependencies};
-use signalbox_api::v1::{
-    QueryUsageRequest, QueryUsageResponse, UsageDimension, query_usage_request::Interval,
+use signalbox_api::{
+    convert::{Violations, known_enum},
+    v1::{QueryUsageRequest, QueryUsageResponse, UsageDimension, query_usage_request::Interval},
 };
 use signalbox_ports::usage_store::Query;
 use signalbox_types::Failure;
@@ -28,10 +25,16 @@ pub(crate) async fn query(
     let wanted = request.filter.unwrap_or_default();
     filter::check(&wanted, &mut violations);
     let group_by = dimensions(&request.group_by, &mut violations);
-    let interval = known::<Interval>(request.interval, "interval", &mut violations).unwrap_or_default();
-    violations.check(pages.offset() <= FARTHEST, "page_token", || {
-        format!("more than {FARTHEST} rows cannot be paged through; ask for a shorter window or fewer groups")
-    });
+    let interval = known_enum::<Interval>(request.interval, "interval", &mut violations);
+    violations.check(
+        pages.offset() <= FARTHEST,
+        || "page_token",
+        || {
+            format!(
+                "more than {FARTHEST} rows cannot be paged through; ask for a shorter window or fewer groups"
+            )
+        },
+    );
     violations.into_result()?;
     let pages = pages.within((window.start, window.end));
     let query =
@@ -52,11 +55,12 @@ fn dimensions(told: &[i32], violations: &mut Violations) -> Vec<UsageDimension> 
     let mut dimensions = Vec::with_capacity(told.len().min(16));
     for (index, value) in told.iter().enumerate() {
         let field = format!("group_by[{index}]");
-        match known::<UsageDimension>(*value, &field, violations) {
-            Some(UsageDimension::Unspecified) => violations.add(&field, "must say a dimension"),
-            Some(dimension) if dimensions.contains(&dimension) => violations.add(&field, "is there twice"),
-            Some(dimension) => dimensions.push(dimension),
-            None => {}
+        match known_enum::<UsageDimension>(*value, &field, violations) {
+            UsageDimension::Unspecified => {
+                violations.check(*value != 0, || field, || "must say a dimension");
+            }
+            dimension if dimensions.contains(&dimension) => violations.add(field, "is there twice"),
+            dimension => dimensions.push(dimension),
         }
     }
     dimensions

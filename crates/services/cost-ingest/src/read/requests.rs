@@ -2,12 +2,12 @@
 
 use super::{
     Pages, filter,
-    violations::Violations,
     window::{ever, window},
 };
 use crate::{failure, service::Dependencies};
-use signalbox_api::v1::{
-    GetRequestRequest, GetRequestResponse, ListRequestsRequest, ListRequestsResponse, UsageFilter,
+use signalbox_api::{
+    convert::Violations,
+    v1::{GetRequestRequest, GetRequestResponse, ListRequestsRequest, ListRequestsResponse, UsageFilter},
 };
 use signalbox_ports::usage_store::Requests;
 use signalbox_types::{ErrorReason, Failure, shown};
@@ -24,9 +24,9 @@ pub(crate) async fn get(
     request: GetRequestRequest,
 ) -> Result<GetRequestResponse, Failure> {
     let mut violations = Violations::default();
-    violations.check(!request.request_id.is_empty(), "request_id", || "is required");
+    violations.check(!request.request_id.is_empty(), || "request_id", || "is required");
     for (field, value) in [("request_id", &request.request_id), ("tenant_id", &request.tenant_id)] {
-        violations.check(value.len() <= LONGEST, field, || format!("has more than {LONGEST} bytes"));
+        violations.check(value.len() <= LONGEST, || field, || format!("has more than {LONGEST} bytes"));
     }
     violations.into_result()?;
     // Whoever names no tenant, and is no tenant, means all of them.
@@ -64,9 +64,8 @@ pub(crate) async fn list(
     let window = window(told, now.checked_sub(RECENT), now, &mut violations);
     let wanted = request.filter.unwrap_or_default();
     filter::check(&wanted, &mut violations);
-    violations.check(request.request_id.len() <= LONGEST, "request_id", || {
-        format!("has more than {LONGEST} bytes")
-    });
+    let short = request.request_id.len() <= LONGEST;
+    violations.check(short, || "request_id", || format!("has more than {LONGEST} bytes"));
     violations.into_result()?;
     let question = Requests {
         window,

@@ -1,7 +1,7 @@
 //! Windows of time in requests.
 
-use super::violations::Violations;
 use prost_types::Timestamp;
+use signalbox_api::convert::Violations;
 use signalbox_ports::usage_store::Window;
 use std::time::{Duration, SystemTime};
 
@@ -25,7 +25,7 @@ pub(super) fn window(
     let start = match told.0 {
         Some(told) => instant(told, "start_time", violations),
         None => {
-            violations.check(start.is_some(), "start_time", || "is required");
+            violations.check(start.is_some(), || "start_time", || "is required");
             start
         }
     };
@@ -33,7 +33,7 @@ pub(super) fn window(
     let (Some(start), Some(end)) = (start, end) else { return nowhere };
     violations.check(
         start < end,
-        "start_time",
+        || "start_time",
         || "must be before end_time, which is now where it is left out",
     );
     Window { start, end }
@@ -41,6 +41,6 @@ pub(super) fn window(
 
 fn instant(told: Timestamp, field: &str, violations: &mut Violations) -> Option<SystemTime> {
     let good = TELLABLE.contains(&told.seconds) && (0..1_000_000_000).contains(&told.nanos);
-    violations.check(good, field, || "must be a time between the years 2000 and 2200");
+    violations.check(good, || field, || "must be a time between the years 2000 and 2200");
     good.then(|| SystemTime::try_from(told).ok()).flatten()
 }
