@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use futures_util::{StreamExt as _, stream::BoxStream};
 use signalbox_api::{
     convert,
-    status::to_status,
+    status::{from_status, to_status},
     v1::{self, provider_service_server::ProviderService},
 };
 use signalbox_kit::{Clock, access::require, config::ConfigHandle, telemetry::trace::Span};
@@ -214,12 +214,26 @@ impl ProviderService for Adapter {
         let results = batches::results(&self.dependencies, request.into_inner()).await;
         ended(&span, results.map_err(|failure| to_status(&failure)))
     }
+
+    async fn delete_vendor_batch_files(
+        &self,
+        request: Request<v1::DeleteVendorBatchFilesRequest>,
+    ) -> Result<Response<v1::DeleteVendorBatchFilesResponse>, Status> {
+        require(&request, Identity::is_of_deployment)?;
+        let span =
+            Span::server("signalbox.v1.ProviderService/DeleteVendorBatchFiles", request.metadata().as_ref());
+        let deleted = batches::delete_files(&self.dependencies, request.into_inner())
+            .await
+            .map_err(|failure| to_status(&failure));
+        ended(&span, deleted.map(|deleted| v1::DeleteVendorBatchFilesResponse { deleted }))
+    }
 }
 
 /// The end of a call that has a span of its own.
 fn ended<T>(span: &Span, result: Result<T, Status>) -> Result<Response<T>, Status> {
     if let Err(status) = &result {
-        span.fail(status.message());
+        // The reason alone: messages may quote the vendor, and the vendor what it was sent.
+        span.fail(from_status(status).reason.name());
     }
     span.end();
     result.map(Response::new)
