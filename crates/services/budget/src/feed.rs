@@ -5,7 +5,7 @@ mod active;
 mod reader;
 
 pub(crate) use active::Active;
-pub(crate) use reader::Reader;
+pub(crate) use reader::{Away, Reader};
 
 use crate::{
     metrics,

@@ -2,15 +2,15 @@
 
 use crate::{
     accounts::{Effect, Line, action},
-    feed::Reader,
+    feed::{Away, Reader},
     metrics::{self, Tight},
     pruner::Pruner,
     service::Dependencies,
 };
 use signalbox_budgeting::threshold::Notice;
 use signalbox_ports::{
-    ledger::{LeaseState, LedgerError, Opening},
-    tenants::{Change, TenantStoreError},
+    ledger::{LeaseState, Opening},
+    tenants::Change,
 };
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
@@ -27,14 +27,6 @@ pub struct Keeper {
     dependencies: Dependencies,
     away: bool,
     tight: Tight,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum Away {
-    #[error(transparent)]
-    Store(#[from] TenantStoreError),
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
 }
 
 impl Keeper {
@@ -55,7 +47,6 @@ impl Keeper {
                 reader.look().await;
             }
         };
-        let pruning = Pruner::new(self.dependencies.clone()).run();
         let mut beats = every(BEAT);
         let (beating_feed, blind_for) = (feed.clone(), self.dependencies.options.blind_for);
         let beating = async {
@@ -64,9 +55,9 @@ impl Keeper {
                 beating_feed.beat(blind_for);
             }
         };
+        let pruning = Pruner::new(self.dependencies.clone()).run();
         let keeping = async {
             loop {
-            () = pruning => {}
                 sweep.tick().await;
                 self.keep().await;
             }
@@ -75,6 +66,7 @@ impl Keeper {
             () = stop.cancelled() => {}
             () = reading => {}
             () = beating => {}
+            () = pruning => {}
             () = keeping => {}
         }
         feed.close();

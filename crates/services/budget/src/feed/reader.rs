@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// Changes that are read together.
 const AT_ONCE: usize = 1_000;
 
-/// What could not be read.
+/// What could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Away {
     #[error(transparent)]
