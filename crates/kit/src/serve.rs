@@ -44,22 +44,19 @@ fn bind_one(address: SocketAddr, shared: bool) -> io::Result<TcpListener> {
 }
 
 /// Serves gRPC to those who may enter, until `drain` is cancelled; then takes no new connection or call, finishes those
-/// under way for up to `grace`, and returns.
+/// under way for up to `grace`, and returns. Must be called inside a runtime that does IO.
+///
+/// # Errors
+/// The listener cannot be used, or serving on it failed.
 pub async fn serve(
     listener: TcpListener,
     entrance: Entrance,
     routes: Routes,
     drain: CancellationToken,
     grace: Duration,
-) -> Result<(), tonic::transport::Error> {
+) -> io::Result<()> {
     let access = entrance.access();
-    let incoming = match incoming::connections(listener, entrance) {
-        Ok(incoming) => incoming,
-        Err(error) => {
-            tracing::error!(%error, "cannot listen");
-            return Ok(());
-        }
-    };
+    let incoming = incoming::connections(listener, entrance)?;
     let server = Server::builder()
         .layer(BoundaryLayer)
         .layer(access)
@@ -69,7 +66,7 @@ pub async fn serve(
         .add_routes(routes)
         .serve_with_incoming_shutdown(incoming, drain.clone().cancelled_owned());
     tokio::select! {
-        served = server => served,
+        served = server => served.map_err(io::Error::other),
         () = async { drain.cancelled().await; tokio::time::sleep(grace).await } => {
             tracing::warn!(grace_seconds = grace.as_secs(), "calls were still under way when the drain time ended");
             Ok(())
@@ -103,6 +100,19 @@ impl StopSignals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::LoneAuthenticator;
+    use std::{fs::File, os::fd::OwnedFd, sync::Arc};
+
+    #[tokio::test]
+    async fn a_listener_that_cannot_be_used_is_an_error_and_not_an_end() {
+        // epoll takes no file.
+        let listener = TcpListener::from(OwnedFd::from(File::open("/dev/null").unwrap()));
+        listener.set_nonblocking(true).unwrap();
+        let everybody = Entrance::Clear(Arc::new(LoneAuthenticator::new(None, false)));
+        let served =
+            serve(listener, everybody, Routes::default(), CancellationToken::new(), Duration::ZERO).await;
+        served.unwrap_err();
+    }
 
     #[test]
     fn listeners_of_one_process_share_a_port_and_a_second_process_is_refused() {
