@@ -1,15 +1,17 @@
 //! What a socket gives silently and an in-process call does not, put around both so that they behave alike.
 //!
 //! [`Boundary`] enforces `grpc-timeout` (with `DEADLINE_EXCEEDED`, where tonic over TCP says `CANCELLED`), hides
-//! request extensions but what the listener knows of the connection, and turns a panic into `INTERNAL`; on the call and on the body of its answer. It also gives
-//! tonic's own refusals the taxonomy's form.
+//! request extensions but what the listener knows of the connection, and turns a panic into `INTERNAL`; on the call and
+//! on the body of its answer. It also gives tonic's own refusals the taxonomy's form.
 
 mod body;
 mod refusal;
 
 use crate::access::Connection;
 use body::BoundaryBody;
-use http::{Extensions, Request, Response, uri::PathAndQuery};
+use bytes::Bytes;
+use http::{Extensions, HeaderMap, Request, Response, uri::PathAndQuery};
+use http_body::Frame;
 use signalbox_api::status::{grpc_timeout, to_status};
 use signalbox_types::{ErrorReason, Failure};
 use std::{
@@ -21,7 +23,7 @@ use std::{
     time::Duration,
 };
 use tokio::time::{Instant, Sleep, sleep_until};
-use tonic::{body::Body, server::NamedService};
+use tonic::{Status, body::Body, server::NamedService};
 use tower::{Layer, Service};
 
 /// The deadline is enforced this much early, so that the caller hears of it before its own timer fires.
@@ -127,6 +129,12 @@ fn wrap(
         return refusal::named(response, path);
     }
     response.map(|body| Body::new(BoundaryBody::new(body, timer)))
+}
+
+/// The last frame of an answer that ends with a failure.
+pub(crate) fn trailers(failure: &Failure) -> Result<Frame<Bytes>, Status> {
+    let mut trailers = HeaderMap::new();
+    to_status(failure).add_header(&mut trailers).map(|()| Frame::trailers(trailers))
 }
 
 fn expired() -> Failure {

@@ -1,11 +1,11 @@
 //! The answer to a caller whose key may be taken back while it comes.
 
 use super::{Connection, gate::Gate};
+use crate::boundary::trailers;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, future::BoxFuture};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderValue, Uri};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use signalbox_api::status::to_status;
 use signalbox_types::{ErrorReason, Failure};
 use std::{
     fmt,
@@ -23,7 +23,8 @@ pub(super) const LOOK_EVERY: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) gate: Gate,
-    pub(super) method: String,
+    /// Of the method that was called.
+    pub(super) uri: Uri,
     pub(super) authorization: Option<HeaderValue>,
     pub(super) connection: Connection,
 }
@@ -34,8 +35,8 @@ impl Held {
     async fn turned_away(self) -> Failure {
         loop {
             sleep(LOOK_EVERY).await;
-            let Self { gate, method, authorization, connection } = &self;
-            if let Err(failure) = gate.admit(method, authorization.as_ref(), connection).await
+            let Self { gate, uri, authorization, connection } = &self;
+            if let Err(failure) = gate.admit(uri.path(), authorization.as_ref(), connection).await
                 && failure.reason == ErrorReason::Unauthenticated
             {
                 return failure;
@@ -70,8 +71,7 @@ impl HeldBody {
 
     fn end_with(&mut self, failure: &Failure) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         (self.inner, self.turned_away) = (None, None);
-        let mut trailers = HeaderMap::new();
-        Poll::Ready(Some(to_status(failure).add_header(&mut trailers).map(|()| Frame::trailers(trailers))))
+        Poll::Ready(Some(trailers(failure)))
     }
 }
 

@@ -92,8 +92,7 @@ where
             match gate.admit(request.uri().path(), authorization.as_ref(), &connection).await {
                 Ok(identity) => {
                     request.extensions_mut().insert(identity);
-                    let method = request.uri().path().to_owned();
-                    let held = Held { gate, method, authorization, connection };
+                    let held = Held { gate, uri: request.uri().clone(), authorization, connection };
                     let answer = inner.call(request).await?;
                     Ok(answer.map(|body| Body::new(HeldBody::new(body, held))))
                 }

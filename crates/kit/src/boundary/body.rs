@@ -1,10 +1,8 @@
 //! The boundary around the body of an answer.
 
-use super::{expired, has_fired, panicked};
+use super::{expired, has_fired, panicked, trailers};
 use bytes::Bytes;
-use http::HeaderMap;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use signalbox_api::status::to_status;
 use signalbox_types::Failure;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -29,8 +27,7 @@ impl BoundaryBody {
 
     fn end_with(&mut self, failure: &Failure) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         self.inner = None;
-        let mut trailers = HeaderMap::new();
-        Poll::Ready(Some(to_status(failure).add_header(&mut trailers).map(|()| Frame::trailers(trailers))))
+        Poll::Ready(Some(trailers(failure)))
     }
 }
 
