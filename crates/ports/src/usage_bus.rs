@@ -1,6 +1,6 @@
 //! What brings accounts from the processes that write them to those that store them.
 
-use signalbox_api::v1::dead_letter::Reason;
+use signalbox_api::v1::{DeadLetter, dead_letter::Reason};
 use std::{
     fmt,
     time::{Duration, SystemTime},
@@ -110,6 +110,36 @@ pub struct Letter {
     pub set_aside_at: SystemTime,
     /// The message as it came.
     pub payload: Vec<u8>,
+}
+
+impl Letter {
+    /// What was kept as protobuf; `kept_at` stands in for a time that was not written.
+    pub fn from_proto(letter: DeadLetter, kept_at: SystemTime) -> Self {
+        let written = letter.create_time.and_then(|time| time.try_into().ok());
+        Self {
+            sequence: letter.sequence,
+            reason: letter.reason(),
+            detail: letter.detail,
+            event_id: letter.event_id,
+            tenant_id: letter.tenant_id,
+            set_aside_at: written.unwrap_or(kept_at),
+            payload: letter.payload.into(),
+        }
+    }
+}
+
+impl From<Letter> for DeadLetter {
+    fn from(letter: Letter) -> Self {
+        Self {
+            sequence: letter.sequence,
+            reason: letter.reason.into(),
+            detail: letter.detail,
+            event_id: letter.event_id,
+            tenant_id: letter.tenant_id,
+            create_time: Some(letter.set_aside_at.into()),
+            payload: letter.payload.into(),
+        }
+    }
 }
 
 /// The bus cannot be reached, or refuses.

@@ -134,7 +134,8 @@ impl DeadLetters for NatsDeadLetters {
         self.ensured().await?;
         let subject = subject(&letter);
         let limit = self.context.client().server_info().max_payload;
-        let message = PublishMessage::build().payload(write(fitting(letter, limit)).into());
+        let letter = DeadLetter::from(fitting(letter, limit));
+        let message = PublishMessage::build().payload(letter.encode_to_vec().into());
         let ack = self.context.send_publish(subject, message).await.map_err(away)?;
         match ack.await {
             Ok(_) => Ok(()),
@@ -200,32 +201,8 @@ fn fitting(mut letter: Letter, max_payload: usize) -> Letter {
     letter
 }
 
-fn write(letter: Letter) -> Vec<u8> {
-    let letter = DeadLetter {
-        sequence: letter.sequence,
-        reason: letter.reason.into(),
-        detail: letter.detail,
-        event_id: letter.event_id,
-        tenant_id: letter.tenant_id,
-        create_time: Some(letter.set_aside_at.into()),
-        payload: letter.payload.into(),
-    };
-    letter.encode_to_vec()
-}
-
 /// A letter with its place. What somebody else put there is none.
 fn read(message: &StreamMessage) -> Option<(u64, Letter)> {
     let letter = DeadLetter::decode(message.payload.clone()).ok()?;
-    let written = letter.create_time.and_then(|time| time.try_into().ok());
-    let reason = letter.reason();
-    let letter = Letter {
-        sequence: letter.sequence,
-        reason,
-        detail: letter.detail,
-        event_id: letter.event_id,
-        tenant_id: letter.tenant_id,
-        set_aside_at: written.unwrap_or_else(|| message.time.into()),
-        payload: letter.payload.into(),
-    };
-    Some((message.sequence, letter))
+    Some((message.sequence, Letter::from_proto(letter, message.time.into())))
 }

@@ -12,6 +12,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::UNIX_EPOCH,
 };
 
 /// Each time that so many more have gathered the log says so, loudly. They are taken all the same: letters must not hold up
@@ -58,7 +59,9 @@ impl SpoolDeadLetters {
     /// A letter; `None` where there is none, or nothing that can be read.
     fn read(&self, number: u64) -> io::Result<Option<Letter>> {
         match fs::read(self.path(number)) {
-            Ok(bytes) => Ok(DeadLetter::decode(bytes.as_slice()).ok().map(letter)),
+            Ok(bytes) => Ok(DeadLetter::decode(bytes.as_slice())
+                .ok()
+                .map(|letter| Letter::from_proto(letter, UNIX_EPOCH))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -72,7 +75,7 @@ impl SpoolDeadLetters {
         }
         let draft = self.dir.join("draft");
         let mut file = File::create(&draft)?;
-        file.write_all(&told(letter).encode_to_vec())?;
+        file.write_all(&DeadLetter::from(letter).encode_to_vec())?;
         file.sync_data()?;
         fs::rename(draft, path)?;
         let letters = self.count.fetch_add(1, Ordering::Relaxed) + 1;
@@ -161,36 +164,12 @@ fn away(error: io::Error) -> BusAway {
     BusAway(format!("dead letters: {error}"))
 }
 
-fn told(letter: Letter) -> DeadLetter {
-    DeadLetter {
-        sequence: letter.sequence,
-        reason: letter.reason as i32,
-        detail: letter.detail,
-        event_id: letter.event_id,
-        tenant_id: letter.tenant_id,
-        create_time: Some(letter.set_aside_at.into()),
-        payload: letter.payload.into(),
-    }
-}
-
-fn letter(told: DeadLetter) -> Letter {
-    Letter {
-        reason: told.reason(),
-        sequence: told.sequence,
-        detail: told.detail,
-        event_id: told.event_id,
-        tenant_id: told.tenant_id,
-        set_aside_at: told.create_time.and_then(|time| time.try_into().ok()).unwrap_or(std::time::UNIX_EPOCH),
-        payload: told.payload.into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Options;
     use signalbox_ports::Outbox;
-    use std::{path::Path, time::UNIX_EPOCH};
+    use std::path::Path;
 
     fn open(dir: &Path) -> (Arc<Spool>, SpoolDeadLetters) {
         let options =
