@@ -88,15 +88,6 @@ pub fn gauge(name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
     gauge
 }
 
-/// Registers a gauge of shares, from 0 to 1.
-#[expect(clippy::panic, reason = "as for counters")]
-pub fn share(name: &str, help: &str, labels: &[&str]) -> GaugeVec {
-    let gauge =
-        GaugeVec::new(Opts::new(name, help), labels).unwrap_or_else(|error| panic!("{name}: {error}"));
-    register(gauge.clone(), "gauge", name, help, labels);
-    gauge
-}
-
 /// Registers a gauge of numbers that are not whole.
 #[expect(clippy::panic, reason = "as for counters")]
 pub fn number(name: &str, help: &str, labels: &[&str]) -> GaugeVec {

@@ -10,7 +10,7 @@ const NEARLY_USED: f64 = 0.75;
 const MOST: usize = 1_000;
 
 static USED: LazyLock<GaugeVec> = LazyLock::new(|| {
-    metrics::share(
+    metrics::number(
         "signalbox_budget_used_share",
         "Share of its limit that is spent and reserved, of budgets in use of which that is three quarters or more.",
         &["tenant", "budget"],
