@@ -8,7 +8,7 @@ mod trail;
 use super::{
     CommandError,
     connect::{ServerArgs, Way},
-    failures, print,
+    failures, pages, print,
 };
 use signalbox_api::{json, v1};
 use tonic::Status;
@@ -103,17 +103,12 @@ async fn get(client: &mut Client, which: WhichArgs) -> Result<v1::Budget, Comman
 }
 
 async fn list(client: &mut Client, args: ListArgs, as_json: bool) -> Result<(), CommandError> {
-    let mut request =
-        v1::ListBudgetsRequest { tenant_id: args.tenant, page_size: 500, page_token: String::new() };
-    let mut found = v1::ListBudgetsResponse::default();
-    loop {
-        let page = client.list_budgets(request.clone()).await.map_err(failed)?.into_inner();
-        found.budgets.extend(page.budgets);
-        if page.next_page_token.is_empty() || page.next_page_token == request.page_token {
-            break;
-        }
-        request.page_token = page.next_page_token;
-    }
+    let budgets = pages::all(async |page_size, page_token| {
+        let request = v1::ListBudgetsRequest { tenant_id: args.tenant.clone(), page_size, page_token };
+        let page = client.list_budgets(request).await.map_err(failed)?.into_inner();
+        Ok((page.budgets, page.next_page_token))
+    });
+    let found = v1::ListBudgetsResponse { budgets: budgets.await?, next_page_token: String::new() };
     print(&if as_json { json::to_json(&found)? } else { report::all(&found.budgets) })
 }
 

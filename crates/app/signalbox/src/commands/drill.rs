@@ -7,7 +7,7 @@ mod wanted;
 use super::{
     CommandError,
     connect::{ServerArgs, Way},
-    failures, print,
+    failures, pages, print,
 };
 use signalbox_api::{json, v1};
 use v1::admin_service_client::AdminServiceClient;
@@ -106,15 +106,10 @@ async fn stop(client: &mut AdminServiceClient<Way>, name: String) -> Result<v1::
 }
 
 async fn every_page(client: &mut AdminServiceClient<Way>) -> Result<v1::ListDrillsResponse, CommandError> {
-    let mut found = v1::ListDrillsResponse::default();
-    let mut request = v1::ListDrillsRequest::default();
-    loop {
-        let answer = client.list_drills(request.clone()).await;
+    let drills = pages::all(async |page_size, page_token| {
+        let answer = client.list_drills(v1::ListDrillsRequest { page_size, page_token }).await;
         let page = answer.map_err(|status| failures::from_call(&status))?.into_inner();
-        found.drills.extend(page.drills);
-        if page.next_page_token.is_empty() {
-            return Ok(found);
-        }
-        request.page_token = page.next_page_token;
-    }
+        Ok((page.drills, page.next_page_token))
+    });
+    Ok(v1::ListDrillsResponse { drills: drills.await?, next_page_token: String::new() })
 }

@@ -3,7 +3,7 @@
 use super::{
     CommandError,
     connect::{KEY_VARIABLE, ServerArgs, Way},
-    failures, print, print_aside,
+    failures, pages, print, print_aside,
     rates::{self, RateArgs},
     show, when,
 };
@@ -11,9 +11,6 @@ use jiff::Timestamp;
 use signalbox_api::{json, v1};
 use tonic::Status;
 use v1::{api_key::Scope, budget_service_client::BudgetServiceClient};
-
-/// Keys on a page.
-const PAGE: i32 = 500;
 
 /// What to do with keys.
 #[derive(Debug, clap::Args)]
@@ -143,21 +140,13 @@ fn made(key: &v1::ApiKey) -> String {
 }
 
 async fn every(mut client: Client, args: ListArgs, as_json: bool) -> Result<(), CommandError> {
-    let mut request = v1::ListApiKeysRequest {
-        tenant_id: args.tenant,
-        show_inactive: args.all,
-        page_size: PAGE,
-        page_token: String::new(),
-    };
-    let mut found = v1::ListApiKeysResponse::default();
-    loop {
-        let page = client.list_api_keys(request.clone()).await.map_err(failed)?.into_inner();
-        found.api_keys.extend(page.api_keys);
-        if page.next_page_token.is_empty() || page.next_page_token == request.page_token {
-            break;
-        }
-        request.page_token = page.next_page_token;
-    }
+    let keys = pages::all(async |page_size, page_token| {
+        let tenant_id = args.tenant.clone();
+        let request = v1::ListApiKeysRequest { tenant_id, show_inactive: args.all, page_size, page_token };
+        let page = client.list_api_keys(request).await.map_err(failed)?.into_inner();
+        Ok((page.api_keys, page.next_page_token))
+    });
+    let found = v1::ListApiKeysResponse { api_keys: keys.await?, next_page_token: String::new() };
     print(&if as_json { json::to_json(&found)? } else { table(&found.api_keys) })
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod key;
 pub(crate) mod metrics;
 pub(crate) mod migrate;
 pub(crate) mod models;
+mod pages;
 mod rates;
 pub(crate) mod reconcile;
 mod show;

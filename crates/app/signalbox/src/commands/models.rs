@@ -5,14 +5,11 @@ mod listing;
 use super::{
     CommandError,
     connect::{ServerArgs, Way},
-    failures, print,
+    failures, pages, print,
 };
 use signalbox_api::{convert::capability_to_proto, json, v1};
 use signalbox_types::Capability;
 use v1::router_service_client::RouterServiceClient;
-
-/// Models on a page.
-const PAGE: i32 = 500;
 
 /// Which models to list.
 #[derive(Debug, clap::Args)]
@@ -51,23 +48,19 @@ async fn every_page(
     args: &ModelsArgs,
 ) -> Result<v1::ListModelsResponse, CommandError> {
     let capabilities = args.capabilities.iter().map(|wanted| capability_to_proto(*wanted) as i32);
-    let mut request = v1::ListModelsRequest {
-        page_size: PAGE,
-        page_token: String::new(),
+    let asked = v1::ListModelsRequest {
         vendor: args.vendor.clone().unwrap_or_default(),
         capabilities: capabilities.collect(),
         show_inactive: args.all,
+        ..Default::default()
     };
-    let mut found = v1::ListModelsResponse::default();
-    loop {
-        let answer = client.list_models(request.clone()).await;
+    let mut aliases = Vec::new();
+    let models = pages::all(async |page_size, page_token| {
+        let request = v1::ListModelsRequest { page_size, page_token, ..asked.clone() };
+        let answer = client.list_models(request).await;
         let page = answer.map_err(|status| failures::from_call(&status))?.into_inner();
-        found.models.extend(page.models);
-        found.aliases = page.aliases;
-        // A server that gave the same token again would be asked for ever.
-        if page.next_page_token.is_empty() || page.next_page_token == request.page_token {
-            return Ok(found);
-        }
-        request.page_token = page.next_page_token;
-    }
+        aliases = page.aliases;
+        Ok((page.models, page.next_page_token))
+    });
+    Ok(v1::ListModelsResponse { models: models.await?, aliases, next_page_token: String::new() })
 }

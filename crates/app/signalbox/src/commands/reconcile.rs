@@ -1,16 +1,15 @@
 //! `signalbox reconcile`: whether the ledger of budgets and the usage store say the same.
 
-use super::{CommandError, connect::ServerArgs, euros::shown, failures, print, show, when::WhenArgs};
+use super::{CommandError, connect::ServerArgs, euros::shown, failures, pages, print, show, when::WhenArgs};
 use jiff::Timestamp;
 use signalbox_api::{json, v1};
+use std::{collections::BTreeSet, num::NonZeroUsize};
+use tonic::Response;
 use v1::reconcile_ledger_response::Difference;
 
 const HELP: &str = "\
 No difference is the normal case. Requests that ended in the last minute may still be on their way to one of the two.
 Fails where there is a difference.";
-
-/// Differences on a page.
-const PAGE: i32 = 1000;
 
 /// What to compare.
 #[derive(Debug, clap::Args)]
@@ -20,8 +19,8 @@ pub(crate) struct ReconcileArgs {
     #[arg(long, value_name = "ID", default_value = "")]
     tenant: String,
     /// Most differences to print
-    #[arg(long, default_value_t = 1000)]
-    limit: usize,
+    #[arg(long, default_value = "1000")]
+    limit: NonZeroUsize,
     /// Print the answer as JSON
     #[arg(long)]
     json: bool,
@@ -35,32 +34,49 @@ pub(crate) struct ReconcileArgs {
 pub(crate) async fn run(args: ReconcileArgs) -> Result<(), CommandError> {
     let (start, end) = args.when.window(Timestamp::now());
     let mut client = args.server.budget().await?;
-    let mut request = v1::ReconcileLedgerRequest {
+    let asked = v1::ReconcileLedgerRequest {
         tenant_id: args.tenant,
         start_time: Some(start),
         end_time: end,
-        page_size: PAGE,
-        page_token: String::new(),
+        ..Default::default()
     };
-    let mut found = v1::ReconcileLedgerResponse::default();
-    loop {
-        let answer = client.reconcile_ledger(request.clone()).await;
-        let page = answer.map_err(|status| failures::from_call(&status))?.into_inner();
-        found.differences.extend(page.differences);
-        found.ledger_nano_eur = found.ledger_nano_eur.saturating_add(page.ledger_nano_eur);
-        found.usage_nano_eur = found.usage_nano_eur.saturating_add(page.usage_nano_eur);
-        found.requests = found.requests.saturating_add(page.requests);
-        if page.next_page_token.is_empty() || found.differences.len() >= args.limit {
-            break;
-        }
-        request.page_token = page.next_page_token;
-    }
-    found.differences.truncate(args.limit);
+    let found = compare(args.limit, async |page_size, page_token| {
+        let request = v1::ReconcileLedgerRequest { page_size, page_token, ..asked.clone() };
+        let answer = client.reconcile_ledger(request).await;
+        answer.map(Response::into_inner).map_err(|status| failures::from_call(&status))
+    });
+    let found = found.await?;
     print(&if args.json { json::to_json(&found)? } else { report(&found) })?;
-    match found.differences.len() {
-        0 => Ok(()),
-        count => Err(CommandError::new(format!("ledger and usage store differ on {count} requests"))),
-    }
+    verdict(&found)
+}
+
+/// The differences of as many pages as it takes, with the sums, which each page has of the whole window.
+async fn compare(
+    limit: NonZeroUsize,
+    mut ask: impl AsyncFnMut(i32, String) -> Result<v1::ReconcileLedgerResponse, CommandError>,
+) -> Result<v1::ReconcileLedgerResponse, CommandError> {
+    let mut found = v1::ReconcileLedgerResponse::default();
+    let differences = pages::up_to(limit.get(), async |size, token| {
+        let page = ask(size, token).await?;
+        let next = page.next_page_token.clone();
+        found = v1::ReconcileLedgerResponse { differences: Vec::new(), ..page };
+        Ok((page.differences, next))
+    });
+    found.differences = differences.await?.0;
+    Ok(found)
+}
+
+/// Fails where the two differ.
+fn verdict(found: &v1::ReconcileLedgerResponse) -> Result<(), CommandError> {
+    let requests: BTreeSet<_> =
+        found.differences.iter().map(|one| (&one.tenant_id, &one.request_id)).collect();
+    let least = if found.next_page_token.is_empty() { "" } else { "at least " };
+    let what = match requests.len() {
+        0 => return Ok(()),
+        1 => "1 request".to_owned(),
+        count => format!("{count} requests"),
+    };
+    Err(CommandError::new(format!("ledger and usage store differ on {least}{what}")))
 }
 
 fn report(found: &v1::ReconcileLedgerResponse) -> String {
@@ -119,5 +135,35 @@ TENANT  REQUEST  BUDGET  LEDGER    USAGE
 acme    r-1      team     €0.50  unknown
 12 requests compared: the ledger has €1.00, the usage store €1.00";
         assert_eq!(report(&v1::ReconcileLedgerResponse { differences: vec![difference], ..none }), expected);
+    }
+    #[tokio::test]
+    async fn sums_are_those_of_the_window_however_many_pages_it_takes() {
+        let one = |budget: &str| Difference {
+            request_id: "r-1".into(),
+            budget_id: budget.into(),
+            ..Difference::default()
+        };
+        let page = async |_, token: String| {
+            let (differences, next) = match token.as_str() {
+                "" => (vec![one("daily"), one("monthly")], "more"),
+                _ => (vec![one("prepaid")], ""),
+            };
+            let (ledger_nano_eur, usage_nano_eur, requests) = (7, 5, 12);
+            let next_page_token = next.to_owned();
+            Ok(v1::ReconcileLedgerResponse {
+                differences,
+                next_page_token,
+                ledger_nano_eur,
+                usage_nano_eur,
+                requests,
+            })
+        };
+        let found = compare(NonZeroUsize::MAX, page).await.unwrap();
+        assert_eq!((found.differences.len(), found.requests), (3, 12));
+        assert_eq!((found.ledger_nano_eur, found.usage_nano_eur), (7, 5));
+        let told = verdict(&found).unwrap_err().to_string();
+        assert_eq!(told, "ledger and usage store differ on 1 request");
+        let found = compare(NonZeroUsize::MIN, page).await.unwrap();
+        assert!(verdict(&found).unwrap_err().to_string().ends_with("at least 1 request"));
     }
 }

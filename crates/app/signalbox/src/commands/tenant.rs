@@ -3,14 +3,11 @@
 mod fields;
 mod report;
 
-use super::{CommandError, connect::ServerArgs, connect::Way, failures, print};
+use super::{CommandError, connect::ServerArgs, connect::Way, failures, pages, print};
 use fields::FieldArgs;
 use signalbox_api::{json, v1};
 use tonic::Status;
 use v1::{budget_service_client::BudgetServiceClient, tenant::State};
-
-/// Tenants on a page.
-const PAGE: i32 = 500;
 
 /// What to do with tenants.
 #[derive(Debug, clap::Args)]
@@ -88,16 +85,12 @@ fn failed(status: Status) -> CommandError {
 }
 
 async fn list(client: &mut Client, as_json: bool) -> Result<(), CommandError> {
-    let mut found = v1::ListTenantsResponse::default();
-    let mut request = v1::ListTenantsRequest { page_size: PAGE, page_token: String::new() };
-    loop {
-        let page = client.list_tenants(request.clone()).await.map_err(failed)?.into_inner();
-        found.tenants.extend(page.tenants);
-        if page.next_page_token.is_empty() || page.next_page_token == request.page_token {
-            break;
-        }
-        request.page_token = page.next_page_token;
-    }
+    let tenants = pages::all(async |page_size, page_token| {
+        let request = v1::ListTenantsRequest { page_size, page_token };
+        let page = client.list_tenants(request).await.map_err(failed)?.into_inner();
+        Ok((page.tenants, page.next_page_token))
+    });
+    let found = v1::ListTenantsResponse { tenants: tenants.await?, next_page_token: String::new() };
     print(&if as_json { json::to_json(&found)? } else { report::all(&found.tenants) })
 }
 

@@ -1,13 +1,10 @@
 //! `signalbox batch get`, `list` and `cancel`: jobs, not what came of them.
 
 use super::{Client, WhichArgs, failed, report};
-use crate::commands::{CommandError, print};
+use crate::commands::{CommandError, pages, print};
 use signalbox_api::{json, v1};
 use std::num::NonZeroUsize;
 use v1::batch_job::State;
-
-/// Jobs on a page.
-const PAGE: i32 = 500;
 
 /// Which jobs.
 #[derive(Debug, clap::Args)]
@@ -49,8 +46,7 @@ impl ListArgs {
         v1::ListBatchJobsRequest {
             tenant_id: self.tenant.clone(),
             states: self.state.iter().map(|far| far.state().into()).collect(),
-            page_size: PAGE.min(i32::try_from(self.limit.get()).unwrap_or(PAGE)),
-            page_token: String::new(),
+            ..Default::default()
         }
     }
 }
@@ -69,18 +65,12 @@ pub(super) async fn cancel(client: &mut Client, which: WhichArgs) -> Result<v1::
 
 /// Prints jobs, a line each.
 pub(super) async fn list(client: &mut Client, args: ListArgs, as_json: bool) -> Result<(), CommandError> {
-    let limit = args.limit.get();
-    let mut request = args.request();
-    let mut found = v1::ListBatchJobsResponse::default();
-    while found.jobs.len() < limit {
-        let page = client.list_batch_jobs(request.clone()).await.map_err(failed)?.into_inner();
-        found.jobs.extend(page.jobs);
-        found.next_page_token = page.next_page_token;
-        if found.next_page_token.is_empty() {
-            break;
-        }
-        request.page_token.clone_from(&found.next_page_token);
-    }
-    found.jobs.truncate(limit);
+    let found = pages::up_to(args.limit.get(), async |page_size, page_token| {
+        let request = v1::ListBatchJobsRequest { page_size, page_token, ..args.request() };
+        let page = client.list_batch_jobs(request).await.map_err(failed)?.into_inner();
+        Ok((page.jobs, page.next_page_token))
+    });
+    let (jobs, next_page_token) = found.await?;
+    let found = v1::ListBatchJobsResponse { jobs, next_page_token };
     print(&if as_json { json::to_json(&found)? } else { report::all(&found.jobs) })
 }

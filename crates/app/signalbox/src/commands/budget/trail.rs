@@ -1,12 +1,9 @@
 //! What moved money, and who changed what.
 
 use super::{Client, failed};
-use crate::commands::{CommandError, euros::shown, print, show, when};
+use crate::commands::{CommandError, euros::shown, pages, print, show, when};
 use signalbox_api::{json, v1};
 use v1::ledger_entry::Kind;
-
-/// Entries on a page.
-const PAGE: i32 = 500;
 
 /// Which entries.
 #[derive(Debug, clap::Args)]
@@ -50,53 +47,35 @@ fn kind(name: &str) -> Result<Kind, String> {
         })
 }
 
-fn page_size(limit: usize) -> i32 {
-    i32::try_from(limit).map_or(PAGE, |limit| limit.clamp(1, PAGE))
-}
-
 /// Prints ledger entries.
 pub(super) async fn ledger(client: &mut Client, args: LedgerArgs, as_json: bool) -> Result<(), CommandError> {
-    let mut request = v1::ListLedgerEntriesRequest {
+    let asked = v1::ListLedgerEntriesRequest {
         tenant_id: args.tenant,
         budget_id: args.budget,
         period_id: args.period,
         request_id: args.request,
         kinds: args.kinds.into_iter().map(Into::into).collect(),
-        page_size: page_size(args.limit),
-        page_token: String::new(),
+        ..Default::default()
     };
-    let mut found = v1::ListLedgerEntriesResponse::default();
-    while found.entries.len() < args.limit {
-        let page = client.list_ledger_entries(request.clone()).await.map_err(failed)?.into_inner();
-        found.entries.extend(page.entries);
-        found.next_page_token = page.next_page_token;
-        if found.next_page_token.is_empty() {
-            break;
-        }
-        request.page_token.clone_from(&found.next_page_token);
-    }
-    found.entries.truncate(args.limit);
+    let found = pages::up_to(args.limit, async |page_size, page_token| {
+        let request = v1::ListLedgerEntriesRequest { page_size, page_token, ..asked.clone() };
+        let page = client.list_ledger_entries(request).await.map_err(failed)?.into_inner();
+        Ok((page.entries, page.next_page_token))
+    });
+    let (listed, next_page_token) = found.await?;
+    let found = v1::ListLedgerEntriesResponse { entries: listed, next_page_token };
     print(&if as_json { json::to_json(&found)? } else { entries(&found.entries) })
 }
 
 /// Prints the audit trail.
 pub(super) async fn audit(client: &mut Client, args: AuditArgs, as_json: bool) -> Result<(), CommandError> {
-    let mut request = v1::ListAuditEntriesRequest {
-        tenant_id: args.tenant,
-        page_size: page_size(args.limit),
-        page_token: String::new(),
-    };
-    let mut found = v1::ListAuditEntriesResponse::default();
-    while found.entries.len() < args.limit {
-        let page = client.list_audit_entries(request.clone()).await.map_err(failed)?.into_inner();
-        found.entries.extend(page.entries);
-        found.next_page_token = page.next_page_token;
-        if found.next_page_token.is_empty() {
-            break;
-        }
-        request.page_token.clone_from(&found.next_page_token);
-    }
-    found.entries.truncate(args.limit);
+    let found = pages::up_to(args.limit, async |page_size, page_token| {
+        let request = v1::ListAuditEntriesRequest { tenant_id: args.tenant.clone(), page_size, page_token };
+        let page = client.list_audit_entries(request).await.map_err(failed)?.into_inner();
+        Ok((page.entries, page.next_page_token))
+    });
+    let (entries, next_page_token) = found.await?;
+    let found = v1::ListAuditEntriesResponse { entries, next_page_token };
     print(&if as_json { json::to_json(&found)? } else { changes(&found.entries) })
 }
 

@@ -1,7 +1,7 @@
 //! `signalbox usage alerts`: models that behave unlike their own history.
 
 use super::{Client, failed};
-use crate::commands::{CommandError, print, show, when};
+use crate::commands::{CommandError, pages, print, show, when};
 use signalbox_api::{json, v1};
 use v1::alert::State;
 
@@ -22,15 +22,19 @@ pub(super) struct AlertsArgs {
 /// Asks and prints.
 pub(super) async fn run(mut client: Client, args: AlertsArgs, as_json: bool) -> Result<(), CommandError> {
     let states = if args.all { vec![State::Open, State::Escalated, State::Closed] } else { Vec::new() };
-    let request = v1::ListAlertsRequest {
+    let asked = v1::ListAlertsRequest {
         states: states.into_iter().map(|state| state as i32).collect(),
         vendor: args.vendor,
         model: args.model,
-        page_size: 1000,
-        page_token: String::new(),
+        ..Default::default()
     };
-    let answer = client.list_alerts(request).await.map_err(failed)?.into_inner();
-    print(&if as_json { json::to_json(&answer)? } else { table(&answer.alerts) })
+    let alerts = pages::all(async |page_size, page_token| {
+        let request = v1::ListAlertsRequest { page_size, page_token, ..asked.clone() };
+        let page = client.list_alerts(request).await.map_err(failed)?.into_inner();
+        Ok((page.alerts, page.next_page_token))
+    });
+    let found = v1::ListAlertsResponse { alerts: alerts.await?, next_page_token: String::new() };
+    print(&if as_json { json::to_json(&found)? } else { table(&found.alerts) })
 }
 
 fn table(alerts: &[v1::Alert]) -> String {

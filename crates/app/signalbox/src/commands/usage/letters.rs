@@ -1,7 +1,7 @@
 //! `signalbox usage dead-letters` and `replay`: events that could not be stored.
 
 use super::{Client, failed};
-use crate::commands::{CommandError, print, show, when};
+use crate::commands::{CommandError, pages, print, show, when};
 use signalbox_api::{json, v1};
 use std::collections::BTreeSet;
 use v1::dead_letter::Reason;
@@ -70,20 +70,14 @@ pub(super) async fn run(client: Client, args: LettersArgs, as_json: bool) -> Res
 
 /// Asks, page by page, and prints.
 async fn list(mut client: Client, reason: Option<Reason>, as_json: bool) -> Result<(), CommandError> {
-    let mut request = v1::ListDeadLettersRequest {
-        reason: reason.unwrap_or(Reason::Unspecified) as i32,
-        page_size: 1000,
-        page_token: String::new(),
-    };
-    let mut found = v1::ListDeadLettersResponse::default();
-    loop {
-        let page = client.list_dead_letters(request.clone()).await.map_err(failed)?.into_inner();
-        found.dead_letters.extend(page.dead_letters);
-        if page.next_page_token.is_empty() {
-            break;
-        }
-        request.page_token = page.next_page_token;
-    }
+    let reason = reason.unwrap_or(Reason::Unspecified) as i32;
+    let dead_letters = pages::all(async |page_size, page_token| {
+        let request = v1::ListDeadLettersRequest { reason, page_size, page_token };
+        let page = client.list_dead_letters(request).await.map_err(failed)?.into_inner();
+        Ok((page.dead_letters, page.next_page_token))
+    });
+    let found =
+        v1::ListDeadLettersResponse { dead_letters: dead_letters.await?, next_page_token: String::new() };
     print(&if as_json { json::to_json(&found)? } else { table(&found.dead_letters) })
 }
 

@@ -2,16 +2,13 @@
 
 use super::{Client, failed, filter::FilterArgs};
 use crate::commands::{
-    CommandError, print, show,
+    CommandError, pages, print, show,
     when::{self, WhenArgs},
 };
 use jiff::Timestamp;
 use signalbox_api::{json, v1};
 use std::num::NonZeroUsize;
 use v1::{UsageDimension, query_usage_request::Interval};
-
-/// Rows on a page.
-const PAGE: i32 = 1000;
 
 /// What to sum up.
 #[derive(Debug, clap::Args)]
@@ -52,28 +49,24 @@ fn interval(text: &str) -> Result<Interval, String> {
 /// Asks, page by page, and prints.
 pub(super) async fn run(mut client: Client, args: QueryArgs, as_json: bool) -> Result<(), CommandError> {
     let (start, end) = args.when.window(Timestamp::now());
-    let limit = args.limit.get();
-    let mut request = v1::QueryUsageRequest {
+    let asked = v1::QueryUsageRequest {
         start_time: Some(start),
         end_time: end,
         filter: Some(args.filter.filter()),
         group_by: args.by.iter().map(|dimension| *dimension as i32).collect(),
         interval: args.interval.unwrap_or(Interval::Unspecified) as i32,
-        page_size: PAGE.min(i32::try_from(limit).unwrap_or(PAGE)),
-        page_token: String::new(),
+        ..Default::default()
     };
-    let mut found = v1::QueryUsageResponse::default();
-    loop {
-        let page = client.query_usage(request.clone()).await.map_err(failed)?.into_inner();
-        found.rows.extend(page.rows);
-        found.rows_read += page.rows_read;
-        (found.complete_until, found.next_page_token) = (page.complete_until, page.next_page_token);
-        if found.next_page_token.is_empty() || found.rows.len() >= limit {
-            break;
-        }
-        request.page_token.clone_from(&found.next_page_token);
-    }
-    found.rows.truncate(limit);
+    let (mut rows_read, mut complete_until) = (0, None);
+    let found = pages::up_to(args.limit.get(), async |page_size, page_token| {
+        let request = v1::QueryUsageRequest { page_size, page_token, ..asked.clone() };
+        let page = client.query_usage(request).await.map_err(failed)?.into_inner();
+        rows_read += page.rows_read;
+        complete_until = page.complete_until;
+        Ok((page.rows, page.next_page_token))
+    });
+    let (rows, next_page_token) = found.await?;
+    let found = v1::QueryUsageResponse { rows, next_page_token, rows_read, complete_until };
     print(&if as_json { json::to_json(&found)? } else { table(&found, &args.by, args.interval.is_some()) })
 }
 

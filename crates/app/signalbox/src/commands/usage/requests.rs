@@ -2,15 +2,12 @@
 
 use super::{Client, failed, filter::FilterArgs};
 use crate::commands::{
-    CommandError, print, print_aside, show,
+    CommandError, pages, print, print_aside, show,
     when::{self, WhenArgs},
 };
 use jiff::Timestamp;
 use signalbox_api::{json, v1};
 use std::num::NonZeroUsize;
-
-/// Requests on a page.
-const PAGE: i32 = 500;
 
 /// Which request.
 #[derive(Debug, clap::Args)]
@@ -51,25 +48,19 @@ pub(super) async fn one(mut client: Client, args: RequestArgs, as_json: bool) ->
 /// Prints requests, a line each.
 pub(super) async fn list(mut client: Client, args: RequestsArgs, as_json: bool) -> Result<(), CommandError> {
     let (start, end) = args.when.window(Timestamp::now());
-    let limit = args.limit.get();
-    let mut request = v1::ListRequestsRequest {
+    let asked = v1::ListRequestsRequest {
         filter: Some(args.filter.filter()),
         start_time: Some(start),
         end_time: end,
-        page_size: PAGE.min(i32::try_from(limit).unwrap_or(PAGE)),
         ..v1::ListRequestsRequest::default()
     };
-    let mut found = v1::ListRequestsResponse::default();
-    while found.events.len() < limit {
-        let page = client.list_requests(request.clone()).await.map_err(failed)?.into_inner();
-        found.events.extend(page.events);
-        found.next_page_token = page.next_page_token;
-        if found.next_page_token.is_empty() {
-            break;
-        }
-        request.page_token.clone_from(&found.next_page_token);
-    }
-    found.events.truncate(limit);
+    let found = pages::up_to(args.limit.get(), async |page_size, page_token| {
+        let request = v1::ListRequestsRequest { page_size, page_token, ..asked.clone() };
+        let page = client.list_requests(request).await.map_err(failed)?.into_inner();
+        Ok((page.events, page.next_page_token))
+    });
+    let (events, next_page_token) = found.await?;
+    let found = v1::ListRequestsResponse { events, next_page_token };
     if as_json {
         return print(&json::to_json(&found)?);
     }
