@@ -180,10 +180,13 @@ pub(crate) async fn follow_config(shared: Shared, mut connections: Connections) 
             };
             let outcome = if calls_vendors { connections.connect(&settings).await } else { Ok(()) };
             match outcome {
-                Ok(()) => adopt(&shared, &connected, &settings),
+                Ok(()) => {
+                    adopt(&shared, &connected, &settings);
+                    connected = settings;
+                }
+                // Tried again at the next reload, whatever that changes.
                 Err(error) => tracing::error!(%error, "vendors not connected anew, the old connections stay"),
             }
-            connected = settings;
         }
     };
     tokio::join!(watcher, reconnect, report(&shared, &bulkheads));
