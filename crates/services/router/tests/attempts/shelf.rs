@@ -2,7 +2,7 @@
 
 use signalbox_api::{
     convert,
-    status::{to_status, unimplemented},
+    status::to_status,
     v1::{self, cache_effect::Outcome, cache_service_server::CacheService},
 };
 use signalbox_types::{ErrorReason, Failure};
@@ -211,27 +211,27 @@ impl CacheService for Shelf {
         &self,
         _: Request<v1::InvalidateRequest>,
     ) -> Result<Response<v1::InvalidateResponse>, Status> {
-        Err(unimplemented("CacheService.Invalidate"))
+        Err(Status::unimplemented("CacheService.Invalidate"))
     }
 
     async fn report_hit(
         &self,
         _: Request<v1::ReportHitRequest>,
     ) -> Result<Response<v1::ReportHitResponse>, Status> {
-        Err(unimplemented("CacheService.ReportHit"))
+        Err(Status::unimplemented("CacheService.ReportHit"))
     }
 
     async fn get_cache_stats(
         &self,
         _: Request<v1::GetCacheStatsRequest>,
     ) -> Result<Response<v1::GetCacheStatsResponse>, Status> {
-        Err(unimplemented("CacheService.GetCacheStats"))
+        Err(Status::unimplemented("CacheService.GetCacheStats"))
     }
 
     async fn explain_cache(
         &self,
         _: Request<v1::ExplainCacheRequest>,
     ) -> Result<Response<v1::ExplainCacheResponse>, Status> {
-        Err(unimplemented("CacheService.ExplainCache"))
+        Err(Status::unimplemented("CacheService.ExplainCache"))
     }
 }
