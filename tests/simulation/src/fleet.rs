@@ -10,7 +10,7 @@ use futures_util::{
 };
 use signalbox_api::{
     convert,
-    status::{to_status, unimplemented},
+    status::to_status,
     v1::{self, provider_service_server::ProviderService},
 };
 use signalbox_types::{ErrorReason, Failure};
@@ -73,21 +73,21 @@ impl ProviderService for SimulatedFleet {
         &self,
         _: Request<v1::StreamInvokeModelRequest>,
     ) -> Result<Response<Self::StreamInvokeModelStream>, Status> {
-        Err(unimplemented("streams of the simulation"))
+        Err(Status::unimplemented("streams of the simulation"))
     }
 
     async fn invoke_embedding(
         &self,
         _: Request<v1::InvokeEmbeddingRequest>,
     ) -> Result<Response<v1::InvokeEmbeddingResponse>, Status> {
-        Err(unimplemented("embeddings of the simulation"))
+        Err(Status::unimplemented("embeddings of the simulation"))
     }
 
     async fn count_tokens(
         &self,
         _: Request<v1::CountTokensRequest>,
     ) -> Result<Response<v1::CountTokensResponse>, Status> {
-        Err(unimplemented("token counts of the simulation"))
+        Err(Status::unimplemented("token counts of the simulation"))
     }
 
     async fn watch_health(
@@ -123,6 +123,13 @@ impl ProviderService for SimulatedFleet {
         _: Request<v1::StreamVendorBatchResultsRequest>,
     ) -> Result<Response<Self::StreamVendorBatchResultsStream>, Status> {
         Err(Status::unimplemented("a simulated fleet takes no batches"))
+    }
+
+    async fn delete_vendor_batch_files(
+        &self,
+        _: Request<v1::DeleteVendorBatchFilesRequest>,
+    ) -> Result<Response<v1::DeleteVendorBatchFilesResponse>, Status> {
+        Err(Status::unimplemented(""))
     }
 }
 

@@ -3,7 +3,7 @@
 use futures_util::{Stream, StreamExt as _, stream};
 use signalbox_api::{
     convert,
-    status::{to_status, unimplemented},
+    status::to_status,
     v1::{self, provider_service_server::ProviderService, stream_invoke_model_response::Event},
 };
 use signalbox_types::{ErrorReason, Failure};
@@ -238,41 +238,48 @@ impl ProviderService for Adapter {
         &self,
         _: Request<v1::CountTokensRequest>,
     ) -> Result<Response<v1::CountTokensResponse>, Status> {
-        Err(unimplemented("ProviderService.CountTokens"))
+        Err(Status::unimplemented("ProviderService.CountTokens"))
     }
 
     async fn watch_health(
         &self,
         _: Request<v1::WatchHealthRequest>,
     ) -> Result<Response<Self::WatchHealthStream>, Status> {
-        Err(unimplemented("ProviderService.WatchHealth"))
+        Err(Status::unimplemented("ProviderService.WatchHealth"))
     }
 
     async fn submit_vendor_batch(
         &self,
         _: Request<tonic::Streaming<v1::SubmitVendorBatchRequest>>,
     ) -> Result<Response<v1::SubmitVendorBatchResponse>, Status> {
-        Err(unimplemented("ProviderService.SubmitVendorBatch"))
+        Err(Status::unimplemented("ProviderService.SubmitVendorBatch"))
     }
 
     async fn get_vendor_batch(
         &self,
         _: Request<v1::GetVendorBatchRequest>,
     ) -> Result<Response<v1::GetVendorBatchResponse>, Status> {
-        Err(unimplemented("ProviderService.GetVendorBatch"))
+        Err(Status::unimplemented("ProviderService.GetVendorBatch"))
     }
 
     async fn cancel_vendor_batch(
         &self,
         _: Request<v1::CancelVendorBatchRequest>,
     ) -> Result<Response<v1::CancelVendorBatchResponse>, Status> {
-        Err(unimplemented("ProviderService.CancelVendorBatch"))
+        Err(Status::unimplemented("ProviderService.CancelVendorBatch"))
     }
 
     async fn stream_vendor_batch_results(
         &self,
         _: Request<v1::StreamVendorBatchResultsRequest>,
     ) -> Result<Response<Self::StreamVendorBatchResultsStream>, Status> {
-        Err(unimplemented("ProviderService.StreamVendorBatchResults"))
+        Err(Status::unimplemented("ProviderService.StreamVendorBatchResults"))
+    }
+
+    async fn delete_vendor_batch_files(
+        &self,
+        _: Request<v1::DeleteVendorBatchFilesRequest>,
+    ) -> Result<Response<v1::DeleteVendorBatchFilesResponse>, Status> {
+        Err(Status::unimplemented("ProviderService.DeleteVendorBatchFiles"))
     }
 }
