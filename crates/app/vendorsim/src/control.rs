@@ -106,7 +106,8 @@ fn batches(state: &State) -> Value {
         .iter()
         .zip(shelf.handed_over)
         .map(|(vendor, (batches, items))| {
-            (vendor.name().to_owned(), json!({"batches": batches, "items": items}))
+            let counts = json!({"batches": batches, "items": items, "files": shelf.files_of(*vendor)});
+            (vendor.name().to_owned(), counts)
         })
         .collect();
     json!({"counts": counts, "batches": shelf.submitted().iter().map(batch).collect::<Vec<_>>()})

@@ -89,8 +89,11 @@
 //! # Ok(()) }
 //! ```
 //!
+//! An item that says `refuse-batch` somewhere makes its vendor refuse the whole batch, and say which item that is: OpenAI and
+//! xAI once they look it through, Anthropic and Gemini at once.
+//!
 //! [`Simulator::batches`] tells what was handed over and what came of it. From another process: `GET /_sim/batches`,
-//! `POST /_sim/batches/release` with `{"id": …}` or without a body for all, `DELETE /_sim/batches` to forget them.
+//! with how many files there are, `POST /_sim/batches/release` with `{"id": …}` or without a body for all, `DELETE /_sim/batches` to forget them.
 
 mod answer;
 mod batches;

@@ -152,6 +152,12 @@ impl Simulator {
         self.state.desk.lock().handed_over.get(vendor as usize).map_or(0, |(_, items)| *items)
     }
 
+    /// How many files of a vendor there are: handed in, and made of results.
+    #[must_use]
+    pub fn file_count(&self, vendor: Vendor) -> usize {
+        self.state.desk.lock().files_of(vendor)
+    }
+
     /// Lets every batch go that a fault holds; how many there were.
     pub fn release_batches(&self) -> usize {
         self.state.desk.lock().release(None)

@@ -125,6 +125,11 @@ impl Batch {
             let message = "The batch was refused, as the simulator was told.".to_owned();
             troubles.push(Trouble { code: "invalid_request", message, line: None, param: None });
         }
+        let objections = draft.items.iter().enumerate().filter_map(|(n, item)| Some((n, item.objection()?)));
+        troubles.extend(objections.map(|(n, message)| {
+            let message = message.to_owned();
+            Trouble { code: "invalid_request", message, line: Some(n + 1), param: Some("body") }
+        }));
         Self {
             id,
             vendor: draft.vendor,

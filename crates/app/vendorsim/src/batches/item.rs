@@ -3,6 +3,9 @@
 use bytes::Bytes;
 use serde_json::Value;
 
+/// An item that says this somewhere makes its vendor refuse the batch.
+const MARK: &str = "refuse-batch";
+
 /// One request of a batch.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
@@ -28,6 +31,14 @@ impl Item {
     ) -> Self {
         let body = serde_json::to_vec(body).unwrap_or_default().into();
         Self { id: id.into(), model: model.into(), path: path.into(), body, end: None }
+    }
+}
+
+impl Item {
+    /// What its vendor has against it, for which it refuses the whole batch: it says [`MARK`].
+    pub(crate) fn objection(&self) -> Option<&'static str> {
+        let marked = self.body.windows(MARK.len()).any(|piece| piece == MARK.as_bytes());
+        marked.then_some("The request is not valid, as it says itself.")
     }
 }
 

@@ -117,6 +117,11 @@ impl Shelf {
         self.files.iter().find(|file| file.vendor == vendor && file.id == id)
     }
 
+    /// How many files of a vendor there are.
+    pub(crate) fn files_of(&self, vendor: Vendor) -> usize {
+        self.files.iter().filter(|file| file.vendor == vendor).count()
+    }
+
     /// Throws a file away; whether there was one.
     pub(crate) fn remove_file(&mut self, vendor: Vendor, id: &str) -> bool {
         let before = self.files.len();

@@ -124,7 +124,11 @@ fn item<'a>(n: usize, request: &'a Value, seen: &mut HashSet<&'a str>) -> Result
     }
     let params = request.get("params").filter(|params| params.is_object());
     let params = params.ok_or_else(|| at("params", "Field required"))?;
-    Ok(Item::new(id, text(params, "model").unwrap_or_default(), "/v1/messages", params))
+    let item = Item::new(id, text(params, "model").unwrap_or_default(), "/v1/messages", params);
+    match item.objection() {
+        Some(message) => Err(at("params", message)),
+        None => Ok(item),
+    }
 }
 
 fn delete(shelf: &mut Shelf, id: &str) -> Result<Reply, Problem> {

@@ -99,7 +99,11 @@ fn inlined(call: &Call<'_>, endpoint: &str, requests: &Value) -> Result<Vec<Item
         let key = get(entry, "metadata").and_then(|metadata| text(metadata, "key")).unwrap_or_default();
         let request = get(entry, "request")
             .ok_or_else(|| Problem::invalid(format!("* {at}.request: is not specified\n")))?;
-        Ok(item(call, endpoint, key, request))
+        let item = item(call, endpoint, key, request);
+        match item.objection() {
+            Some(message) => Err(Problem::invalid(format!("* {at}.request: {message}\n"))),
+            None => Ok(item),
+        }
     };
     let items: Vec<Item> =
         items_of(requests, "requests").iter().enumerate().map(read).collect::<Result<_, _>>()?;

@@ -82,6 +82,56 @@ async fn a_vendor_that_refuses_a_batch_whole_says_so_in_its_own_way() {
 }
 
 #[tokio::test]
+async fn a_batch_is_refused_for_one_of_its_items_which_the_vendor_names_in_its_own_way() {
+    let simulator = start().await;
+    for (vendor, model) in VENDORS {
+        let made = hand_over(&simulator, vendor, model, &["fine", "refuse-batch", "fine-too"]).await;
+        let seen = match vendor {
+            Vendor::Anthropic | Vendor::Gemini => {
+                assert_eq!(made.status, 400);
+                made.json()["error"]["message"].as_str().unwrap().to_owned()
+            }
+            _ => {
+                let path = format!("/v1/batches/{}", simulator.batches().last().unwrap().id);
+                let seen = get(&simulator, vendor.name(), &path).await.json();
+                assert_eq!(simulator.batches().last().unwrap().state, BatchState::Refused);
+                let told = if vendor == Vendor::Xai {
+                    &seen["cancel_by_xai_message"]
+                } else {
+                    &seen["errors"]["data"][0]
+                };
+                told.to_string()
+            }
+        };
+        let place = match vendor {
+            Vendor::Anthropic => "requests.1.params: ",
+            Vendor::Gemini => "requests[1].request: ",
+            Vendor::Xai => "line 2: ",
+            _ => "\"line\":2",
+        };
+        assert!(seen.contains(place) && seen.contains("as it says itself"), "{seen}");
+    }
+}
+
+#[tokio::test]
+async fn the_files_of_a_batch_are_there_until_they_are_deleted() {
+    let simulator = start().await;
+    let path = batch(&simulator, Vendor::Openai, "gpt-4o", &["a"]).await;
+    let seen = get(&simulator, "openai", &path).await.json();
+    assert_eq!(simulator.file_count(Vendor::Openai), 2);
+    for file in ["input_file_id", "output_file_id"] {
+        let path = format!("/openai/v1/files/{}", seen[file].as_str().unwrap());
+        let deleted = send(&simulator, "DELETE", &path, &headers("openai"), &Value::Null).await.unwrap();
+        assert_eq!((deleted.status, &deleted.json()["deleted"]), (200, &json!(true)));
+        assert_eq!(
+            send(&simulator, "DELETE", &path, &headers("openai"), &Value::Null).await.unwrap().status,
+            404
+        );
+    }
+    assert_eq!(simulator.file_count(Vendor::Openai), 0);
+}
+
+#[tokio::test]
 async fn a_batch_that_expires_keeps_what_was_done() {
     let simulator = start().await;
     for (vendor, model) in VENDORS {
@@ -148,7 +198,7 @@ async fn another_process_holds_batches_sees_them_and_lets_them_go() {
     state(&simulator, Vendor::Xai, &path).await;
 
     let seen = control("GET", "batches", Value::Null).await.json();
-    assert_eq!(seen["counts"]["xai"], json!({"batches": 1, "items": 2}));
+    assert_eq!(seen["counts"]["xai"], json!({"batches": 1, "items": 2, "files": 1}));
     let held = &seen["batches"][0];
     assert_eq!(
         (&held["state"], &held["held"], &held["name"]),
