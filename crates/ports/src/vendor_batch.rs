@@ -147,4 +147,8 @@ pub trait VendorBatches: Send + Sync {
     /// read do not come. `json_tools` are the [`EncodedItem::json_tool`]s
     /// by key.
     async fn results(&self, id: &str, json_tools: HashMap<String, String>) -> Result<ItemResults, Failure>;
+
+    /// Deletes the files that the vendor keeps of a batch that has ended, its results among them. How many were deleted:
+    /// none where the vendor keeps no such files, or they are gone.
+    async fn delete_files(&self, id: &str, timeout: Option<Duration>) -> Result<u32, Failure>;
 }

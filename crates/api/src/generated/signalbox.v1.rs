@@ -10176,7 +10176,7 @@ pub struct ReconcileLedgerRequest {
     /// Whose; empty for all tenants.
     #[prost(string, tag = "1")]
     pub tenant_id: ::prost::alloc::string::String,
-    /// Requests that ended from this time on. Required.
+    /// Requests that ended from this time on, which is not longer ago than settlements are kept. Required.
     #[prost(message, optional, tag = "2")]
     pub start_time: ::core::option::Option<::prost_types::Timestamp>,
     /// And before this time; unset for what is settled by now.
@@ -11302,7 +11302,8 @@ pub mod budget_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.BudgetService", "ForecastBudget"));
             self.inner.unary(req, path, codec).await
         }
-        /// What moved the money of a budget, newest first. Entries are never changed or removed.
+        /// What moved the money of a budget, newest first. Entries are never changed, and stay for good
+        /// unless `budgets.retention_days` says how long; then their sums stay, and those of limits.
         pub async fn list_ledger_entries(
             &mut self,
             request: impl tonic::IntoRequest<super::ListLedgerEntriesRequest>,
@@ -11550,7 +11551,8 @@ pub mod budget_service_server {
             &self,
             request: tonic::Request<super::ForecastBudgetRequest>,
         ) -> std::result::Result<tonic::Response<super::ForecastBudgetResponse>, tonic::Status>;
-        /// What moved the money of a budget, newest first. Entries are never changed or removed.
+        /// What moved the money of a budget, newest first. Entries are never changed, and stay for good
+        /// unless `budgets.retention_days` says how long; then their sums stay, and those of limits.
         async fn list_ledger_entries(
             &self,
             request: tonic::Request<super::ListLedgerEntriesRequest>,

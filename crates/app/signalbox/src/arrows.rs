@@ -75,7 +75,13 @@ const ARROWS: &[Arrow] = &[
     },
     Arrow {
         service: "signalbox.v1.ProviderService",
-        methods: &["SubmitVendorBatch", "GetVendorBatch", "CancelVendorBatch", "StreamVendorBatchResults"],
+        methods: &[
+            "SubmitVendorBatch",
+            "GetVendorBatch",
+            "CancelVendorBatch",
+            "StreamVendorBatchResults",
+            "DeleteVendorBatchFiles",
+        ],
         callers: Callers::Roles(&[Batch]),
     },
     Arrow {

@@ -122,6 +122,21 @@ pub trait BatchCodec: Send + Sync + std::fmt::Debug {
     /// Where the results of a batch are, by what it says of itself.
     fn results(&self, id: &str, body: &[u8]) -> Result<Vec<ResultSource>, Failure>;
 
+    /// Whether batches leave files that can be deleted.
+    fn keeps_files(&self) -> bool {
+        false
+    }
+
+    /// Where a file is, by its id.
+    fn file(&self, id: &str) -> String {
+        format!("/v1/files/{}", crate::urls::in_url(id))
+    }
+
+    /// Where the files of a batch are, by what it says of itself.
+    fn files(&self, _body: &[u8]) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
     /// Where the next page of results is, by the page without its results.
     fn next_page(&self, _id: &str, _page: &[u8]) -> Result<Option<String>, Failure> {
         Ok(None)

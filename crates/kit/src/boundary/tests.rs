@@ -118,6 +118,13 @@ impl ProviderService for Peer {
     ) -> Result<GrpcResponse<Self::StreamVendorBatchResultsStream>, Status> {
         Err(Status::unimplemented(""))
     }
+
+    async fn delete_vendor_batch_files(
+        &self,
+        _: GrpcRequest<v1::DeleteVendorBatchFilesRequest>,
+    ) -> Result<GrpcResponse<v1::DeleteVendorBatchFilesResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
 }
 
 fn model(request: &v1::InvokeModelRequest) -> &str {

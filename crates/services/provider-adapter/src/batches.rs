@@ -37,6 +37,15 @@ pub(crate) async fn cancel(
     Ok(words::batch(batch, vendor.simulated()))
 }
 
+/// Deletes the files that the vendor keeps of a batch.
+pub(crate) async fn delete_files(
+    dependencies: &Dependencies,
+    v1::DeleteVendorBatchFilesRequest { target, vendor_batch_id }: v1::DeleteVendorBatchFilesRequest,
+) -> Result<u32, Failure> {
+    let (vendor, _) = vendor_of(dependencies, target)?;
+    endpoint(&*vendor)?.delete_files(key::of_batch(&vendor_batch_id)?, None).await
+}
+
 /// Whom a request names. The catalogue is not asked: what a vendor has in hand is fetched, though the model is gone.
 fn vendor_of(
     dependencies: &Dependencies,

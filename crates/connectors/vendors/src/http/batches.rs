@@ -3,6 +3,7 @@
 //! The vendor entry's limits hold as for other calls, but for one: what moves a whole batch may take longer than an
 //! answer does.
 
+mod files;
 mod find;
 mod read;
 mod upload;
@@ -109,6 +110,10 @@ impl VendorBatches for HttpVendor {
         let sources = codec.results(id, &body).map_err(|failure| origin.sign(failure))?;
         Ok(read::Results::new(self.clone(), codec, id, sources, json_tools).into_stream())
     }
+
+    async fn delete_files(&self, id: &str, timeout: Option<Duration>) -> Result<u32, Failure> {
+        self.delete_files_of(self.batch_codec()?, id, timeout).await
+    }
 }
 
 impl HttpVendor {
@@ -137,12 +142,27 @@ impl HttpVendor {
             None => String::new(),
         };
         let new = NewBatch { key: &parcel.key, model: target.model, path, file: &file };
+        let made = self.create(codec, new, items, target.timeout).await;
+        // Nothing but the batch would ever read it.
+        if made.as_ref().is_err_and(|failure| find::is_certain(failure.reason)) {
+            self.delete_uploaded(codec, &file, target.timeout).await;
+        }
+        made
+    }
+
+    async fn create(
+        &self,
+        codec: &dyn BatchCodec,
+        new: NewBatch<'_>,
+        items: Vec<Bytes>,
+        timeout: Option<Duration>,
+    ) -> Result<VendorBatch, Failure> {
         let create = codec.create(new)?;
         let mut ask = Ask::from(create.call);
         ask.headers.extend(codec.headers());
         ask.body.extend(in_list(items));
         ask.body.push(Bytes::from_static(create.after.as_bytes()));
-        self.batch_of(codec, self.transfer(ask, target.timeout).await?).await
+        self.batch_of(codec, self.transfer(ask, timeout).await?).await
     }
 
     /// A call without a body.

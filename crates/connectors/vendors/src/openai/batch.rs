@@ -68,6 +68,7 @@ struct Batch {
     id: String,
     status: String,
     errors: Option<Errors>,
+    input_file_id: Option<String>,
     output_file_id: Option<String>,
     error_file_id: Option<String>,
     created_at: Option<u64>,
@@ -202,7 +203,17 @@ impl BatchCodec for OpenAi {
         let batch = json::read::<Batch>(self.0.name, body)?;
         let files = [batch.output_file_id, batch.error_file_id].into_iter().flatten();
         let files = files.filter(|file| !file.is_empty());
-        Ok(files.map(|file| ResultSource::Lines(format!("/v1/files/{}/content", in_url(&file)))).collect())
+        Ok(files.map(|file| ResultSource::Lines(format!("{}/content", self.file(&file)))).collect())
+    }
+
+    fn keeps_files(&self) -> bool {
+        true
+    }
+
+    fn files(&self, body: &[u8]) -> Result<Vec<String>, Failure> {
+        let batch = json::read::<Batch>(self.0.name, body)?;
+        let files = [batch.input_file_id, batch.output_file_id, batch.error_file_id].into_iter().flatten();
+        Ok(files.filter(|file| !file.is_empty()).map(|file| self.file(&file)).collect())
     }
 
     fn decode_result(&self, result: &[u8], _tools: &JsonTools) -> Result<ItemResult, Failure> {

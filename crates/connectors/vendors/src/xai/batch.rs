@@ -36,6 +36,7 @@ struct Batch {
     expire_time: Option<String>,
     cancel_time: Option<String>,
     cancel_by_xai_message: Option<String>,
+    input_file_id: Option<String>,
     #[serde(default)]
     state: Counts,
 }
@@ -139,6 +140,16 @@ impl BatchCodec for Xai {
 
     fn results(&self, id: &str, _body: &[u8]) -> Result<Vec<ResultSource>, Failure> {
         Ok(vec![ResultSource::Elements(results_page(id, None), BULK)])
+    }
+
+    fn keeps_files(&self) -> bool {
+        true
+    }
+
+    /// Results are in no file there.
+    fn files(&self, body: &[u8]) -> Result<Vec<String>, Failure> {
+        let file = json::read::<Batch>(DIALECT.name, body)?.input_file_id;
+        Ok(file.filter(|file| !file.is_empty()).map(|file| self.file(&file)).into_iter().collect())
     }
 
     fn next_page(&self, id: &str, page: &[u8]) -> Result<Option<String>, Failure> {
