@@ -29,8 +29,45 @@ pub trait BatchStore: Send + Sync + fmt::Debug {
     /// See [`BatchStoreError`].
     async fn migrate(&self) -> Result<(), BatchStoreError>;
 
+    /// Writes a word that nobody needs: shows that the store can be written, and is not read only or full.
+    ///
+    /// # Errors
+    /// See [`BatchStoreError`].
+    async fn beat(&self, now: SystemTime) -> Result<(), BatchStoreError>;
+
+    /// Notes money that is about to be set aside for a job, so that it is set free again if the job is never kept.
+    ///
+    /// # Errors
+    /// See [`BatchStoreError`].
+    async fn pledge(&self, pledge: &Pledge) -> Result<(), BatchStoreError>;
+
+    /// No job may be kept for a pledge any more, and it is due now. Nothing happens where it is gone: its job is kept.
+    ///
+    /// # Errors
+    /// See [`BatchStoreError`].
+    async fn give_up(&self, pledge_id: &str, now: SystemTime) -> Result<(), BatchStoreError>;
+
+    /// Pledges that are due, at most so many: no job may be kept for them any more. They are due again at `again`, for
+    /// whoever asks then.
+    ///
+    /// # Errors
+    /// See [`BatchStoreError`].
+    async fn given_up(
+        &self,
+        now: SystemTime,
+        again: SystemTime,
+        most: usize,
+    ) -> Result<Vec<Pledge>, BatchStoreError>;
+
+    /// Nothing is set aside by a pledge any more.
+    ///
+    /// # Errors
+    /// See [`BatchStoreError`].
+    async fn forget(&self, pledge_id: &str) -> Result<(), BatchStoreError>;
+
     /// Keeps a job with its items, which join windows that are open and have room, or new ones. A job that the tenant
-    /// has under this id already is left as it is.
+    /// has under this id already is left as it is, and so is the pledge then. Where the pledge was given up, nothing is
+    /// kept: [`BatchStoreError::PledgeLost`].
     ///
     /// # Errors
     /// See [`BatchStoreError`].
@@ -162,6 +199,14 @@ pub trait BatchStore: Send + Sync + fmt::Debug {
     /// See [`BatchStoreError`].
     async fn close(&self, lease: &Lease, end: &WindowEnd) -> Result<(), BatchStoreError>;
 
+    /// The vendor refused the window, for what may be the fault of one item: its items go into two new windows that nobody
+    /// else joins, and it is over; ends the lease. `false` where it is not divided
+    /// ([`signalbox_batching::split`]), and stays as it is.
+    ///
+    /// # Errors
+    /// See [`BatchStoreError`].
+    async fn split(&self, lease: &Lease, end: &WindowEnd) -> Result<bool, BatchStoreError>;
+
     /// A tenant's results after one of them, in the order in which they came. `None` where the tenant has no such job.
     ///
     /// # Errors
@@ -220,6 +265,9 @@ pub enum BatchStoreError {
     /// Another process holds the window now, or it is over: let it be.
     #[error("another process holds the window")]
     LeaseLost,
+    /// What was set aside for the job is being set free again, since it took too long to keep it: hand it in again.
+    #[error("the job was not kept in time")]
+    PledgeLost,
     /// A window cannot be over while it has items.
     #[error("{0} items of the window have not ended")]
     ItemsLeft(u64),

@@ -108,7 +108,7 @@ async fn with_room(
     let (earliest, latest) =
         alike.not_before.map_or_else(|| (0, nanos(latest)), |time| (nanos(time), nanos(time)));
     let sql = format!(
-        "SELECT window_id, items, bytes, opened_at, due_at FROM batch_windows t WHERE state = 0 AND vendor = $1 \
+        "SELECT window_id, items, bytes, opened_at, due_at FROM batch_windows t WHERE state = 0 AND root_id = '' AND vendor = $1 \
          AND model = $2 AND lane = $3 AND kind = $4 AND items < $5 AND bytes < $6 \
          AND due_at BETWEEN $7 AND $8 AND NOT EXISTS (SELECT 1 FROM batch_shares s JOIN batch_jobs j \
          ON j.job_no = s.job_no WHERE s.window_id = t.window_id AND s.live > 0 AND (j.complete_by < $9 \

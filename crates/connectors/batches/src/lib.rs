@@ -1,14 +1,16 @@
 //! Jobs of the batch lane, in PostgreSQL or in one SQLite file, by the same statements.
 //!
-//! Every transaction locks windows first, each that it changes or whose items it changes, then jobs, in the order of
+//! Every transaction locks windows first (a pledge before them), each that it changes or whose items it changes, then jobs, in the order of
 //! their numbers. Open windows that are only to be joined are not waited for: where another process holds one, a new one
 //! is opened. However much is moved, it takes a few statements: rows come as JSON, their bytes in one piece beside it.
 //!
 //! ```text
 //! src/store.rs       the port, method by method
+//! src/pledge.rs      money is set aside for a job that is not kept yet
 //! src/submit.rs      a job comes in
 //! src/join.rs        items are dealt to windows
 //! src/window.rs      windows: claimed, kept, handed over, put back, closed
+//! src/split.rs       a refused window is divided
 //! src/item.rs        items are read
 //! src/step.rs        items of a window end or go on
 //! src/waiting.rs     items end before their window is handed over
@@ -19,6 +21,7 @@
 //! src/outbox.rs      accounts to be told, jobs to be settled
 //! src/remove.rs      what need not be kept goes
 //! src/gauges.rs      what there is
+//! src/pulse.rs       whether it can be written
 //! src/pack.rs        bytes of many rows in one argument
 //! src/codes.rs       states as numbers
 //! ```
@@ -31,9 +34,12 @@ mod job;
 mod join;
 mod outbox;
 mod pack;
+mod pledge;
+mod pulse;
 mod remove;
 mod results;
 mod share;
+mod split;
 mod step;
 mod store;
 mod submit;
@@ -47,7 +53,10 @@ pub use signalbox_sql::OpenError;
 
 /// A version that was released is never edited: a change is a new one.
 const MIGRATIONS: Migrations = Migrations {
-    steps: &[(1, "batches", include_str!("../migrations/0001_batches.sql"))],
+    steps: &[
+        (1, "batches", include_str!("../migrations/0001_batches.sql")),
+        (2, "pledges", include_str!("../migrations/0002_pledges.sql")),
+    ],
     table: "batch_migrations",
     lock: 7_245_010_393_870_413,
 };

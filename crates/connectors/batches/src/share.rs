@@ -37,6 +37,15 @@ impl Changes {
         self.of(window_id, job).live -= 1;
     }
 
+    /// So many items of a job go from one window to another.
+    pub(crate) fn moves(&mut self, from: &str, to: &str, job: i64, items: i64) {
+        for (window_id, items) in [(from, -items), (to, items)] {
+            let change = self.of(window_id, job);
+            change.joined += items;
+            change.live += items;
+        }
+    }
+
     fn of(&mut self, window_id: &str, job: i64) -> &mut Change {
         self.0.entry((window_id.to_owned(), job)).or_default()
     }

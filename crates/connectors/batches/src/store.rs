@@ -1,11 +1,12 @@
 //! The port, method by method.
 
 use crate::{
-    MIGRATIONS, SqlBatches, gauges, item, job, outbox, remove, results, step, submit, waiting, window,
+    MIGRATIONS, SqlBatches, gauges, item, job, outbox, pledge, pulse, remove, results, split, step, submit,
+    waiting, window,
 };
 use signalbox_ports::batches::{
     BatchStore, BatchStoreError, Claim, Gauges, Handed, Item, ItemEnd, ItemKey, Job, JobQuery, JobWindow,
-    Lease, NewItem, NewJob, Pause, Results, Rules, Step, Submitted, Untold, WaitingQuery, WindowEnd,
+    Lease, NewItem, NewJob, Pause, Pledge, Results, Rules, Step, Submitted, Untold, WaitingQuery, WindowEnd,
 };
 use signalbox_sql::migrate;
 use std::time::{Duration, SystemTime};
@@ -14,6 +15,43 @@ use std::time::{Duration, SystemTime};
 impl BatchStore for SqlBatches {
     async fn migrate(&self) -> Result<(), BatchStoreError> {
         Ok(migrate(&self.database, &MIGRATIONS).await?)
+    }
+
+    async fn beat(&self, now: SystemTime) -> Result<(), BatchStoreError> {
+        let ask = now;
+        Ok(self.database.run(&ask, |session, now| Box::pin(pulse::beat(session, *now))).await?)
+    }
+
+    async fn pledge(&self, pledge: &Pledge) -> Result<(), BatchStoreError> {
+        let ask = pledge;
+        Ok(self.database.run(&ask, |session, pledge| Box::pin(pledge::make(session, pledge))).await?)
+    }
+
+    async fn give_up(&self, pledge_id: &str, now: SystemTime) -> Result<(), BatchStoreError> {
+        let ask = (pledge_id, now);
+        let done = self
+            .database
+            .run(&ask, |session, (pledge_id, now)| Box::pin(pledge::give_up(session, pledge_id, *now)));
+        Ok(done.await?)
+    }
+
+    async fn given_up(
+        &self,
+        now: SystemTime,
+        again: SystemTime,
+        most: usize,
+    ) -> Result<Vec<Pledge>, BatchStoreError> {
+        let ask = (now, again, most);
+        let done = self.database.run(&ask, |session, (now, again, most)| {
+            Box::pin(pledge::given_up(session, *now, *again, *most))
+        });
+        Ok(done.await?)
+    }
+
+    async fn forget(&self, pledge_id: &str) -> Result<(), BatchStoreError> {
+        let ask = pledge_id;
+        let done = self.database.run(&ask, |session, pledge_id| Box::pin(pledge::forget(session, pledge_id)));
+        Ok(done.await?)
     }
 
     async fn submit(
@@ -26,7 +64,7 @@ impl BatchStore for SqlBatches {
         let done = self
             .database
             .run(&ask, |session, (job, items, rules)| Box::pin(submit::submit(session, job, items, rules)));
-        Ok(done.await?)
+        done.await?
     }
 
     async fn job(
@@ -160,6 +198,13 @@ impl BatchStore for SqlBatches {
         let ask = (lease, end);
         let done =
             self.database.run(&ask, |session, (lease, end)| Box::pin(window::close(session, lease, end)));
+        done.await?
+    }
+
+    async fn split(&self, lease: &Lease, end: &WindowEnd) -> Result<bool, BatchStoreError> {
+        let ask = (lease, end);
+        let done =
+            self.database.run(&ask, |session, (lease, end)| Box::pin(split::split(session, lease, end)));
         done.await?
     }
 

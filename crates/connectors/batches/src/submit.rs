@@ -5,10 +5,14 @@ use crate::{
     job,
     join::{Joiner, join},
     pack::{self, Pack, Piece, packs},
+    pledge::{self, Standing},
     share::Changes,
+    window::Checked,
 };
 use serde::Serialize;
-use signalbox_ports::batches::{JobState, NewItem, NewJob, Rules, Submitted, Trail, WindowKey};
+use signalbox_ports::batches::{
+    BatchStoreError, JobState, NewItem, NewJob, Rules, Submitted, Trail, WindowKey,
+};
 use signalbox_sql::{Session, json, nanos};
 use sqlx::Row;
 
@@ -17,11 +21,16 @@ pub(crate) async fn submit(
     new: &NewJob,
     items: &[NewItem],
     rules: &Rules,
-) -> sqlx::Result<Submitted> {
-    let number = insert_job(session, new, items.len()).await?;
+) -> Checked<Submitted> {
+    let paid = new.pledge_id.is_empty() || pledge::hold(session, &new.pledge_id).await? == Standing::Held;
+    let number = if paid { insert_job(session, new, items.len()).await? } else { None };
     let Some(number) = number else {
         let job = job::named(session, &new.tenant_id, &new.job_id).await?;
-        return job.map(Submitted::Exists).ok_or(sqlx::Error::RowNotFound);
+        return match job {
+            Some(job) => Ok(Ok(Submitted::Exists(job))),
+            None if paid => Err(sqlx::Error::RowNotFound),
+            None => Ok(Err(BatchStoreError::PledgeLost)),
+        };
     };
     let joiner = |item: &NewItem| Joiner {
         key: WindowKey { target: item.trail.target().clone(), kind: item.kind },
@@ -37,7 +46,9 @@ pub(crate) async fn submit(
     }
     insert_items(session, number, items, &windows).await?;
     changes.save(session).await?;
-    job::numbered(session, number).await?.map(Submitted::New).ok_or(sqlx::Error::RowNotFound)
+    pledge::forget(session, &new.pledge_id).await?;
+    let job = job::numbered(session, number).await?.ok_or(sqlx::Error::RowNotFound)?;
+    Ok(Ok(Submitted::New(job)))
 }
 
 /// The number of the job, if the tenant has none of this id.

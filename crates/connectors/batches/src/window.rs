@@ -209,17 +209,27 @@ pub(crate) async fn close(session: &mut Session<'_>, lease: &Lease, end: &Window
         Ok(held) if !held.window.state.may_become(state) => return Ok(Ok(())),
         Ok(_) => {}
     }
+    over(session, &lease.window_id, state, end).await.map(Ok)
+}
+
+/// The same of a window that the transaction holds and that holds nothing any more.
+pub(crate) async fn over(
+    session: &mut Session<'_>,
+    window_id: &str,
+    state: WindowState,
+    end: &WindowEnd,
+) -> sqlx::Result<()> {
     let query = session
         .query(
             "UPDATE batch_windows SET state = $2, ended_at = $3, error_reason = $4, lease_until = 0 \
              WHERE window_id = $1",
         )
-        .bind(lease.window_id.clone())
+        .bind(window_id.to_owned())
         .bind(state.code())
         .bind(nanos(end.end_time))
         .bind(end.refused.clone().unwrap_or_default());
     query.execute(&mut *session.connection).await?;
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Windows of a job at vendors that nobody wants any more are due at once; the transaction holds those of the job.

@@ -7,6 +7,7 @@
 //! | which items travel together | [`target`] |
 //! | how far is a job, an item, a window, and what may follow | [`state`] |
 //! | how much goes into a window, and when is it handed over | [`window`] |
+//! | how is a window divided that its vendor refuses | [`split`] |
 //! | when is a vendor asked again | [`mod@pause`] |
 //! | where does an item go that was not answered | [`trail`] |
 //! | is a batch gone that its vendor does not know any more | [`Missing`] |
@@ -16,6 +17,7 @@ pub mod ids;
 pub mod late;
 mod missing;
 pub mod pause;
+pub mod split;
 pub mod state;
 pub mod target;
 pub mod trail;

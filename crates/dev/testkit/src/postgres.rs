@@ -117,6 +117,15 @@ impl PostgresServer {
         self.child.kill().await.unwrap_or_else(|error| panic!("cannot kill postgres: {error}"));
     }
 
+    /// Starts it anew, so that it can be read and not written, or both again.
+    pub async fn set_read_only(&mut self, read_only: bool) {
+        const SETTING: &str = "default_transaction_read_only=on";
+        self.kill().await;
+        self.settings.retain(|setting| setting != SETTING);
+        self.settings.extend(read_only.then(|| SETTING.to_owned()));
+        self.restart().await;
+    }
+
     /// Starts it again, on the same port and with what it had stored.
     pub async fn restart(&mut self) {
         // The processes it had made may still be ending.

@@ -3,6 +3,17 @@
 use signalbox_batching::{ItemKey, JobState, Kind, Level, Outcome, Trail, WindowKey, WindowState};
 use std::{sync::Arc, time::SystemTime};
 
+/// Money that is about to be set aside for a job that is not kept yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pledge {
+    /// Its id, never used for another.
+    pub pledge_id: String,
+    /// What the service has to know to set it free again. The store does not look into it.
+    pub details: Vec<u8>,
+    /// When whoever made it must be dead, unless the job is kept by then.
+    pub due: SystemTime,
+}
+
 /// A job to be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewJob {
@@ -14,6 +25,8 @@ pub struct NewJob {
     pub details: Vec<u8>,
     /// What was reserved for it, nano-EUR.
     pub reserved: i64,
+    /// The pledge by which that was set aside, which goes once the job is kept; empty without.
+    pub pledge_id: String,
     /// When it was handed in.
     pub create_time: SystemTime,
     /// When its time is over.

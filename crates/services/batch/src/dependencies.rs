@@ -9,6 +9,9 @@ use signalbox_kit::{
 use signalbox_ports::{Moderator, UsageLog, batches::BatchStore};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+/// As long as the budget service may take.
+const SHORTEST_PLEDGE: Duration = Duration::from_secs(10);
+
 /// What the service and its [`Lane`](crate::Lane) work with. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Dependencies {
@@ -51,6 +54,8 @@ pub struct Options {
     pub default_completion_window: Duration,
     /// How much longer than its completion window a job's money stays reserved: vendors may be late.
     pub reservation_margin: Duration,
+    /// How long it may take to set a job's money aside and to keep the job. Then it is set free again.
+    pub pledge: Duration,
     /// The first pause before a vendor is asked how far a batch is.
     pub poll_interval: Duration,
     /// The longest such pause.
@@ -92,6 +97,7 @@ impl Options {
             max_message_bytes: 32 << 20,
             default_completion_window: config.default_completion_window.0,
             reservation_margin: Duration::from_secs(2 * 24 * 60 * 60),
+            pledge: (config.lease.0 * 3).max(SHORTEST_PLEDGE),
             poll_interval: config.poll_interval.0,
             max_poll_interval: config.max_poll_interval.0,
             concurrency: usize::try_from(config.concurrency).unwrap_or(usize::MAX),

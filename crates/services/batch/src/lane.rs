@@ -2,10 +2,13 @@
 
 mod account;
 mod end;
+mod files;
+mod free;
 mod hand;
 mod judge;
 mod look;
 mod overdue;
+mod refused;
 mod tell;
 mod tidy;
 mod tried;
@@ -22,7 +25,7 @@ use signalbox_api::v1::{
 };
 use signalbox_batching::{ItemKey, Missing};
 use signalbox_kit::{Hop, content::Means};
-use signalbox_ports::batches::{BatchStoreError, Lease, Step, WindowEnd};
+use signalbox_ports::batches::{BatchStoreError, Claim, Lease, Step, WindowEnd};
 use std::{
     collections::HashMap,
     panic::AssertUnwindSafe,
@@ -143,10 +146,11 @@ impl Workplace {
         Ok(())
     }
 
-    /// The window is over.
-    async fn close(&self, lease: &Lease, refused: Option<String>) -> Result<(), BatchStoreError> {
+    /// The window is over, and all that came of it is stored.
+    async fn close(&self, claim: &Claim, refused: Option<String>) -> Result<(), BatchStoreError> {
+        self.delete_files(claim).await;
         let end = WindowEnd { end_time: self.dependencies.clock.now(), refused };
-        self.dependencies.store.close(lease, &end).await
+        self.dependencies.store.close(&claim.lease, &end).await
     }
 }
 

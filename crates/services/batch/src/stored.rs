@@ -42,6 +42,14 @@ pub(crate) struct Hold {
     pub(crate) effect: Option<v1::BudgetEffect>,
 }
 
+/// What is about to be set aside for a job that is not kept yet.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Pledged {
+    /// Each has its reservation's id.
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) asked: Vec<v1::ReserveRequest>,
+}
+
 /// The way of an item until now.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct History {

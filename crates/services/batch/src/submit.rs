@@ -7,8 +7,11 @@ mod keep;
 mod money;
 mod prepare;
 
+#[cfg(test)]
+mod killed;
+
 pub(crate) use check::{of_tenant, which, whose};
-pub(crate) use money::closing;
+pub(crate) use money::{closing, held};
 pub(crate) use prepare::worst_case;
 
 use crate::{Dependencies, failure::of_store, job};
@@ -39,7 +42,7 @@ pub(crate) async fn submit(
     let order = Order::new(gathered, &caller.key_id, trace_id, options)?;
     let Order { head, items } = order;
     let prepared = prepare::prepare(dependencies, &head, items).await?;
-    // On its own, so that a caller who goes away here leaves no money set aside for a job that nobody kept.
+    // On its own: whoever goes away now has handed it in.
     let keeping = tokio::spawn(keep::keep(dependencies.clone(), head, prepared));
     let kept = keeping.await.map_err(|error| Failure::new(ErrorReason::Internal, error.to_string()))?;
     Ok(v1::SubmitBatchJobResponse { job: Some(job::to_proto(&kept?, &[])?) })

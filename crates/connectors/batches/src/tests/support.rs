@@ -36,6 +36,7 @@ pub(super) fn ready(job_id: &str, items: usize) -> (NewJob, Vec<NewItem>) {
         job_id: job_id.to_owned(),
         details: Vec::new(),
         reserved: 100,
+        pledge_id: String::new(),
         create_time: now(),
         complete_by: now() + Duration::from_hours(24),
     };

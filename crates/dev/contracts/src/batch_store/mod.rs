@@ -5,7 +5,9 @@ mod ends;
 mod jobs;
 mod leases;
 mod outbox;
+mod pledges;
 mod random;
+mod splits;
 mod support;
 mod waiting;
 mod windows;
@@ -15,7 +17,9 @@ pub use ends::*;
 pub use jobs::*;
 pub use leases::*;
 pub use outbox::*;
+pub use pledges::*;
 pub use random::*;
+pub use splits::*;
 pub use waiting::*;
 pub use windows::*;
 
@@ -44,6 +48,10 @@ macro_rules! batch_store_tests {
     ($fresh:path) => {
         $crate::batch_store_tests! { $fresh =>
             a_job_is_kept_with_everything_and_a_second_of_its_id_changes_nothing
+            a_job_takes_its_pledge_with_it
+            no_job_is_kept_for_a_pledge_that_was_given_up
+            a_pledge_that_is_due_is_given_to_one_at_a_time
+            a_pledge_is_kept_or_given_up_and_never_both
             a_job_is_its_tenants_alone
             jobs_are_listed_newest_first_by_pages_tenants_and_states
             items_of_one_vendor_and_model_travel_together_whosever_they_are
@@ -53,6 +61,9 @@ macro_rules! batch_store_tests {
             a_window_is_read_in_pieces_that_fit
             a_window_goes_from_hand_to_hand_and_says_how_far_it_is
             a_window_cannot_be_over_while_it_has_items
+            a_refused_window_is_divided_until_an_item_stands_alone
+            nobody_joins_a_window_that_was_divided
+            a_divided_window_is_as_good_as_any_other
             only_one_process_holds_a_window_until_its_lease_is_over
             whoever_stood_still_changes_nothing_any_more
             what_may_have_been_handed_over_is_said_to_the_next

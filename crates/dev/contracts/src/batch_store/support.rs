@@ -124,6 +124,7 @@ pub(super) fn new_job(tenant: &str, job: &str) -> NewJob {
         job_id: job.to_owned(),
         details: format!("details of {tenant}'s {job}\0\u{1}").into_bytes(),
         reserved: 1_000_000,
+        pledge_id: String::new(),
         create_time: now(),
         complete_by: later(24 * 3600),
     }

@@ -5,11 +5,11 @@ use super::{
     tried::{Failed, Try},
     trouble::{Trouble, fault, surely_not_taken},
 };
-use crate::{metrics, stored::Known};
+use crate::stored::Known;
 use prost::Message as _;
 use signalbox_api::{status::from_status, v1};
 use signalbox_batching::{Fault, ItemKey};
-use signalbox_ports::batches::{Claim, Handed, Item, Step};
+use signalbox_ports::batches::{Claim, Handed, Item, Step, Window};
 use signalbox_types::{ErrorReason, Failure};
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ impl Workplace {
     pub(super) async fn hand_over(&self, claim: &Claim) -> Result<(), Trouble> {
         let mut messages = self.messages(claim).await?;
         let Some(first) = messages.first_mut() else {
-            return Ok(self.close(&claim.lease, None).await?);
+            return Ok(self.close(claim, None).await?);
         };
         first.target = Some(target(claim));
         first.batch_key.clone_from(&claim.window.window_id);
@@ -105,7 +105,9 @@ impl Workplace {
         };
         if batch.state() == State::Refused {
             if !batch.vendor_batch_id.is_empty() {
-                return self.refused(claim, &batch.error_reason, &batch.error_message).await;
+                let window = Window { vendor_batch_id: batch.vendor_batch_id, ..claim.window.clone() };
+                let claim = Claim { window, ..claim.clone() };
+                return self.refused(&claim, &batch.error_reason, &batch.error_message).await;
             }
             let reason = ErrorReason::from_name(&batch.error_reason).unwrap_or(ErrorReason::VendorError);
             return self.not_taken(claim, Failure::new(reason, batch.error_message)).await;
@@ -183,48 +185,6 @@ impl Workplace {
                 (item.key, self.not_answered(item, Known::of(item), self.batch_try(claim), failed, None))
             };
             let steps: Vec<_> = others.map(step).collect();
-            self.step(&claim.lease, &steps).await?;
-        }
-    }
-
-    /// The vendor refused the window whole.
-    pub(super) async fn refused(&self, claim: &Claim, reason: &str, message: &str) -> Result<(), Trouble> {
-        let vendor = &claim.window.key.target.vendor;
-        let known = ErrorReason::from_name(reason).unwrap_or(ErrorReason::VendorError);
-        tracing::warn!(
-            vendor,
-            window = claim.window.window_id,
-            reason = known.name(),
-            "a vendor refused a window"
-        );
-        metrics::window_refused(vendor, known.name());
-        // A vendor that is full, or in a hurry, takes it later.
-        let fault = if fault(known) == Fault::Vendor { Fault::Vendor } else { Fault::Target };
-        self.end_all(claim, fault, known, message, Some(known.name().to_owned())).await
-    }
-
-    /// All items of a window that have not ended go on, or end; then the window is over.
-    pub(super) async fn end_all(
-        &self,
-        claim: &Claim,
-        fault: Fault,
-        reason: ErrorReason,
-        message: &str,
-        refused: Option<String>,
-    ) -> Result<(), Trouble> {
-        loop {
-            // Those that were taken are gone, so each page is the first.
-            let page = self.dependencies.store.items(&claim.window.window_id, None, PAGE).await?;
-            if page.is_empty() {
-                return Ok(self.close(&claim.lease, refused).await?);
-            }
-            let step = |item: &Item| {
-                let failed = Failed::unbilled(reason, message);
-                let step =
-                    self.not_answered(item, Known::of(item), self.batch_try(claim), failed, Some(fault));
-                (item.key, step)
-            };
-            let steps: Vec<_> = page.iter().map(step).collect();
             self.step(&claim.lease, &steps).await?;
         }
     }

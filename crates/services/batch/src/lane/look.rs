@@ -121,7 +121,7 @@ impl Workplace {
         loop {
             let page = self.dependencies.store.items(&claim.window.window_id, None, PAGE).await?;
             if page.is_empty() {
-                return Ok(self.close(&claim.lease, None).await?);
+                return Ok(self.close(claim, None).await?);
             }
             let step = |item: &Item| {
                 let failed = Failed::unknown(reason, message);
@@ -136,6 +136,11 @@ impl Workplace {
 
     /// Stores what came of each item. What was stored before, by whoever began this, stays as it is.
     async fn collect(&self, claim: &Claim) -> Result<(), Trouble> {
+        let left = self.dependencies.store.items(&claim.window.window_id, None, 1).await?;
+        if left.is_empty() {
+            // Whoever stored the last of them may have deleted the results since.
+            return Ok(self.close(claim, None).await?);
+        }
         let asked = v1::StreamVendorBatchResultsRequest {
             target: Some(target(claim)),
             vendor_batch_id: claim.window.vendor_batch_id.clone(),

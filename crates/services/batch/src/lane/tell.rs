@@ -6,7 +6,7 @@
 use super::Workplace;
 use crate::{
     failure::of_store,
-    stored::{Details, Hold, read},
+    stored::{Details, read},
     submit::closing,
 };
 use signalbox_api::{
@@ -71,13 +71,14 @@ impl Workplace {
         loop {
             let jobs = store.unsettled(AT_ONCE).await.map_err(|error| of_store(&error))?;
             if jobs.is_empty() {
-                return Ok(());
+                break;
             }
             for job in jobs {
                 self.settle(closings(&job)).await?;
                 store.settled(job.number).await.map_err(|error| of_store(&error))?;
             }
         }
+        self.free_pledges().await
     }
 
     async fn tell(&self, untold: &[Untold]) -> Result<(), Failure> {
@@ -89,7 +90,8 @@ impl Workplace {
         Ok(())
     }
 
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<(), Failure> {
+    /// Tells the ledger.
+    pub(super) async fn settle(&self, settlements: Vec<Settlement>) -> Result<(), Failure> {
         let Some(mut budget) = self.budget.clone().filter(|_| !settlements.is_empty()) else { return Ok(()) };
         let mut request = Request::new(SettleRequest { settlements });
         request.set_timeout(PATIENCE);
@@ -132,8 +134,7 @@ fn settlement(event: &UsageEvent) -> Option<Settlement> {
 /// What closes the reservations of a job that has ended.
 fn closings(job: &Job) -> Vec<Settlement> {
     let details: Details = read(&job.details).unwrap_or_default();
-    let open = |hold: &&Hold| !hold.charges.is_empty();
-    details.holds.iter().filter(open).map(|hold| closing(hold, &job.tenant_id, &job.job_id)).collect()
+    details.holds.iter().filter_map(|hold| closing(hold, &job.tenant_id, &job.job_id)).collect()
 }
 
 /// Loud, and once: it is not sent again.

@@ -42,6 +42,8 @@ pub(super) fn fault(reason: ErrorReason) -> Fault {
         | ErrorReason::Unavailable
         | ErrorReason::DeadlineExceeded
         | ErrorReason::Cancelled
+        // Of a whole tenant, for a while.
+        | ErrorReason::RateLimited
         | ErrorReason::Internal => Fault::Vendor,
         ErrorReason::InvalidRequest
         | ErrorReason::RequestTooLarge
@@ -53,9 +55,20 @@ pub(super) fn fault(reason: ErrorReason) -> Fault {
         | ErrorReason::UnsupportedParameter
         | ErrorReason::Unauthenticated
         | ErrorReason::PermissionDenied
-        | ErrorReason::BudgetExhausted
-        | ErrorReason::RateLimited => Fault::Request,
+        | ErrorReason::BudgetExhausted => Fault::Request,
     }
+}
+
+/// Whether a vendor that refuses a window like this may mean one of its items.
+pub(super) fn may_mean_one_item(reason: ErrorReason) -> bool {
+    matches!(
+        reason,
+        ErrorReason::InvalidRequest
+            | ErrorReason::RequestTooLarge
+            | ErrorReason::ContextLengthExceeded
+            | ErrorReason::ContentPolicy
+            | ErrorReason::UnsupportedParameter
+    )
 }
 
 /// Whether a vendor surely did not take what was handed over when it failed like this.

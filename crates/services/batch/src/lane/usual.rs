@@ -45,7 +45,7 @@ impl Workplace {
             }
         }
         match left {
-            false => Ok(self.close(&claim.lease, None).await?),
+            false => Ok(self.close(claim, None).await?),
             true if stop.is_cancelled() => {
                 self.put_back(claim, self.dependencies.clock.now(), false).await;
                 Ok(())

@@ -1,21 +1,22 @@
 //! A job is paid for and kept: both, or neither.
+//!
+//! What is to be set aside is pledged first, and the pledge goes with the transaction that keeps the job. Where there is
+//! no job after all, or nobody lives who would keep it, the lane finds the pledge and sets the money free.
 
 use super::{
     check::Head,
-    money::{self, Reserved},
+    money::{self, Bill, Unpaid},
     prepare::Prepared,
 };
 use crate::{
     Dependencies,
     failure::of_store,
-    stored::{Details, Hold, read},
+    stored::{Details, Hold, Pledged, new_id, read},
 };
 use prost::Message as _;
-use signalbox_api::v1::{
-    self, budget_service_client::BudgetServiceClient, prepare_batch_item_response::Request,
-};
+use signalbox_api::v1::{self, prepare_batch_item_response::Request};
 use signalbox_batching::{Kind, Lane, Target, Trail};
-use signalbox_ports::batches::{BatchStoreError, Job, NewItem, NewJob, Submitted};
+use signalbox_ports::batches::{BatchStoreError, Job, NewItem, NewJob, Pledge, Submitted};
 use signalbox_types::{ErrorReason, Failure, shown};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -31,15 +32,17 @@ pub(super) async fn keep(
     head: Head,
     prepared: Vec<Prepared>,
 ) -> Result<Job, Failure> {
-    let Reserved { nano_eur, holds } = money::reserve(&dependencies, &head, &prepared).await?;
-    let (job, details) = new_job(&dependencies, head, nano_eur, holds);
-    let items = match items(prepared) {
-        Ok(items) => items,
-        Err(failure) => {
-            release(&dependencies, &job, details);
+    let bill = money::bill(&dependencies, &head, &prepared);
+    let items = items(prepared)?;
+    let pledge_id = pledge(&dependencies, &bill).await.map_err(|error| of_store(&error))?;
+    let holds = match money::reserve(&dependencies, &bill).await {
+        Ok(holds) => holds,
+        Err(Unpaid { failure, perhaps_held }) => {
+            give_up(&dependencies, &pledge_id, perhaps_held).await;
             return Err(failure);
         }
     };
+    let (job, details) = new_job(&dependencies, head, bill.nano_eur, holds, &pledge_id);
     match submit(&dependencies, &job, &items).await {
         Ok(Submitted::New(kept)) => {
             dependencies.followers.work();
@@ -48,19 +51,54 @@ pub(super) async fn keep(
         // It came meanwhile, under the same id; or it is this one, and the first answer was lost.
         Ok(Submitted::Exists(other)) => {
             if !is_same(&other, &details) {
-                release(&dependencies, &job, details.clone());
+                give_up(&dependencies, &pledge_id, true).await;
             }
             same(&other, &details.digest)?;
             Ok(other)
         }
         Err(error) => {
-            tokio::spawn(clear_up(dependencies, job, details));
+            give_up(&dependencies, &pledge_id, true).await;
             Err(of_store(&error))
         }
     }
 }
 
-fn new_job(dependencies: &Dependencies, head: Head, reserved: i64, holds: Vec<Hold>) -> (NewJob, Details) {
+/// Notes what is about to be set aside; the pledge's id, empty where nothing is.
+async fn pledge(dependencies: &Dependencies, bill: &Bill) -> Result<String, BatchStoreError> {
+    if bill.asked.is_empty() {
+        return Ok(String::new());
+    }
+    let pledge = Pledge {
+        pledge_id: new_id(),
+        details: Pledged { asked: bill.asked.clone() }.encode_to_vec(),
+        due: dependencies.clock.now() + dependencies.options.pledge,
+    };
+    dependencies.store.pledge(&pledge).await?;
+    Ok(pledge.pledge_id)
+}
+
+/// No job is kept. Where the store does not hear of it, the pledge is due in minutes by itself.
+async fn give_up(dependencies: &Dependencies, pledge_id: &str, perhaps_held: bool) {
+    if pledge_id.is_empty() {
+        return;
+    }
+    let store = &dependencies.store;
+    let done = match perhaps_held {
+        true => store.give_up(pledge_id, dependencies.clock.now()).await,
+        false => store.forget(pledge_id).await,
+    };
+    if let Err(error) = done {
+        let _told = of_store(&error);
+    }
+}
+
+fn new_job(
+    dependencies: &Dependencies,
+    head: Head,
+    reserved: i64,
+    holds: Vec<Hold>,
+    pledge_id: &str,
+) -> (NewJob, Details) {
     let now = dependencies.clock.now();
     let details = Details {
         scene: head.scene,
@@ -75,6 +113,7 @@ fn new_job(dependencies: &Dependencies, head: Head, reserved: i64, holds: Vec<Ho
         job_id: head.job_id,
         details: details.encode_to_vec(),
         reserved,
+        pledge_id: pledge_id.to_owned(),
         create_time: now,
         complete_by: now + head.completion_window,
     };
@@ -89,27 +128,10 @@ async fn submit(
     let mut tries = 1;
     loop {
         match dependencies.store.submit(job, items, &dependencies.options.rules).await {
-            Err(_) if tries < TRIES => tries += 1,
+            Err(BatchStoreError::Away(_)) if tries < TRIES => tries += 1,
             outcome => return outcome,
         }
         sleep(PAUSE).await;
-    }
-}
-
-/// It is not known whether the job was kept: that is found out, and what was reserved for it is set free where not.
-async fn clear_up(dependencies: Dependencies, job: NewJob, details: Details) {
-    loop {
-        match dependencies.store.job(&job.tenant_id, &job.job_id).await {
-            Ok(Some((kept, _))) if is_same(&kept, &details) => return,
-            Ok(_) => return release(&dependencies, &job, details),
-            Err(_) => sleep(dependencies.options.idle).await,
-        }
-    }
-}
-
-fn release(dependencies: &Dependencies, job: &NewJob, details: Details) {
-    if let Some(budget) = &dependencies.budget {
-        money::release(&BudgetServiceClient::new(budget.clone()), &job.tenant_id, details.holds);
     }
 }
 

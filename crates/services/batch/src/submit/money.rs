@@ -13,55 +13,39 @@ use signalbox_api::{
 use signalbox_kit::Hop;
 use signalbox_types::{ErrorReason, Failure, Money};
 use std::{collections::BTreeMap, time::Duration};
-use tokio::time::sleep;
 use tonic::Request;
 
 /// How long the budget service may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The first pause before it is asked again; each next one is twice as long, up to the longest.
-const PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// What was reserved for a job.
-#[derive(Debug, Default)]
-pub(super) struct Reserved {
+/// What a job can cost at most.
+#[derive(Debug)]
+pub(super) struct Bill {
     pub(super) nano_eur: i64,
-    pub(super) holds: Vec<Hold>,
+    /// What is to be set aside: in the budgets of each scene. Nothing where no budgets are kept.
+    pub(super) asked: Vec<v1::ReserveRequest>,
 }
 
-/// Reserves the worst case of all items: in the budgets of each scene, or not at all.
-pub(super) async fn reserve(
-    dependencies: &Dependencies,
-    head: &Head,
-    items: &[Prepared],
-) -> Result<Reserved, Failure> {
+/// Nothing pays for a job.
+#[derive(Debug)]
+pub(super) struct Unpaid {
+    pub(super) failure: Failure,
+    /// Money may be set aside all the same.
+    pub(super) perhaps_held: bool,
+}
+
+/// The worst case of all items.
+pub(super) fn bill(dependencies: &Dependencies, head: &Head, items: &[Prepared]) -> Bill {
     let mut amounts: BTreeMap<&str, i64> = BTreeMap::new();
     for item in items {
         let amount = amounts.entry(item.scene()).or_default();
         *amount = amount.saturating_add(item.worst_case());
     }
     let nano_eur = amounts.values().fold(0_i64, |sum, amount| sum.saturating_add(*amount));
-    let Some(budget) = dependencies.budget.clone().filter(|_| !head.tenant_id.is_empty()) else {
-        return Ok(Reserved { nano_eur, holds: Vec::new() });
-    };
-    let mut budget = BudgetServiceClient::new(budget);
     let ttl = head.completion_window + dependencies.options.reservation_margin;
-    let mut holds = Vec::with_capacity(amounts.len());
-    for (scene, amount) in amounts {
-        let asked = ask(head, scene, amount, ttl);
-        match budget.reserve(timed(asked.clone())).await {
-            Ok(answer) => holds.push(hold(&asked, answer.into_inner())),
-            Err(status) => {
-                let failure = from_status(&status);
-                release(&budget, &head.tenant_id, holds);
-                if may_be_made(failure.reason) {
-                    undo(budget, asked);
-                }
-                return Err(told(failure, nano_eur));
-            }
-        }
-    }
-    Ok(Reserved { nano_eur, holds })
+    let is_counted = dependencies.budget.is_some() && !head.tenant_id.is_empty();
+    let amounts = amounts.into_iter().filter(|_| is_counted);
+    Bill { nano_eur, asked: amounts.map(|(scene, amount)| ask(head, scene, amount, ttl)).collect() }
 }
 
 fn ask(head: &Head, scene: &str, amount: i64, ttl: Duration) -> v1::ReserveRequest {
@@ -73,6 +57,36 @@ fn ask(head: &Head, scene: &str, amount: i64, ttl: Duration) -> v1::ReserveReque
         request_id: head.job_id.clone(),
         amount_nano_eur: amount,
         ttl: Some(duration_to_proto(ttl)),
+    }
+}
+
+/// Sets a bill's money aside: all of it, or the job is not paid.
+pub(super) async fn reserve(dependencies: &Dependencies, bill: &Bill) -> Result<Vec<Hold>, Unpaid> {
+    let Some(budget) = dependencies.budget.clone() else { return Ok(Vec::new()) };
+    let mut budget = BudgetServiceClient::new(budget);
+    let mut holds = Vec::with_capacity(bill.asked.len());
+    for asked in &bill.asked {
+        match budget.reserve(timed(asked.clone())).await {
+            Ok(answer) => holds.push(hold(asked, answer.into_inner())),
+            Err(status) => {
+                let failure = from_status(&status);
+                let perhaps_held = !holds.is_empty() || may_be_made(failure.reason);
+                return Err(Unpaid { failure: told(failure, bill.nano_eur), perhaps_held });
+            }
+        }
+    }
+    Ok(holds)
+}
+
+/// What a reservation holds that may have been made, found out by making it again; `None` where it was refused.
+pub(crate) async fn held(
+    budget: &mut BudgetServiceClient<Hop>,
+    asked: &v1::ReserveRequest,
+) -> Result<Option<Hold>, Failure> {
+    match budget.reserve(timed(asked.clone())).await.map_err(|status| from_status(&status)) {
+        Ok(answer) => Ok(Some(hold(asked, answer.into_inner()))),
+        Err(failure) if may_be_made(failure.reason) => Err(failure),
+        Err(_) => Ok(None),
     }
 }
 
@@ -106,52 +120,16 @@ fn told(mut failure: Failure, nano_eur: i64) -> Failure {
     failure
 }
 
-/// Sets free what was reserved for a job that there is not.
-pub(super) fn release(budget: &BudgetServiceClient<Hop>, tenant_id: &str, holds: Vec<Hold>) {
-    for hold in holds.into_iter().filter(|hold| !hold.charges.is_empty()) {
-        let settlement = closing(&hold, tenant_id, "");
-        tokio::spawn(settle(budget.clone(), settlement));
-    }
-}
-
-/// Finds out whether it was reserved, by reserving again, and sets it free.
-fn undo(mut budget: BudgetServiceClient<Hop>, asked: v1::ReserveRequest) {
-    tokio::spawn(async move {
-        let mut pause = PAUSE;
-        loop {
-            sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-            match budget.reserve(timed(asked.clone())).await {
-                Ok(answer) => {
-                    let hold = hold(&asked, answer.into_inner());
-                    return release(&budget, &asked.tenant_id, vec![hold]);
-                }
-                Err(status) if !may_be_made(from_status(&status).reason) => return,
-                Err(_) => {}
-            }
-        }
-    });
-}
-
-async fn settle(mut budget: BudgetServiceClient<Hop>, settlement: v1::Settlement) {
-    let mut pause = PAUSE;
-    let request = v1::SettleRequest { settlements: vec![settlement] };
-    while let Err(status) = budget.settle(timed(request.clone())).await {
-        tracing::debug!(%status, "what was reserved for a job that there is not is not free yet");
-        sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
-}
-
-/// The settlement that sets free what nobody used of a reservation: it costs nothing, and nothing follows.
-pub(crate) fn closing(hold: &Hold, tenant_id: &str, request_id: &str) -> v1::Settlement {
-    v1::Settlement {
+/// The settlement that sets free what nobody used of a reservation: it costs nothing, and nothing follows. `None` where it
+/// holds nothing.
+pub(crate) fn closing(hold: &Hold, tenant_id: &str, request_id: &str) -> Option<v1::Settlement> {
+    (!hold.charges.is_empty()).then(|| v1::Settlement {
         settlement_id: derived_id(&["close", &hold.reservation_id]),
         charges: hold.charges.clone(),
         request_id: request_id.to_owned(),
         tenant_id: tenant_id.to_owned(),
         ..Default::default()
-    }
+    })
 }
 
 fn timed<T>(message: T) -> Request<T> {

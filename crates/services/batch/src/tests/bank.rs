@@ -20,12 +20,14 @@ use tower::service_fn;
 
 /// The ledger. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Bank(Arc<Mutex<Books>>);
+pub(crate) struct Bank(Arc<Mutex<Books>>);
 
 #[derive(Debug, Default)]
 struct Books {
     /// What is left of each reservation; nothing of one that is closed.
     held: BTreeMap<String, i64>,
+    /// Reservations that were ever made: none is made twice.
+    made: HashSet<String>,
     reserved: i64,
     settled: i64,
     booked: HashSet<String>,
@@ -35,12 +37,12 @@ struct Books {
 
 impl Bank {
     /// What is set aside.
-    pub(super) fn held(&self) -> i64 {
+    pub(crate) fn held(&self) -> i64 {
         self.0.lock().unwrap().held.values().sum()
     }
 
     /// All that was ever reserved, what was settled, and how much of that was not covered.
-    pub(super) fn sums(&self) -> (i64, i64, i64) {
+    pub(crate) fn sums(&self) -> (i64, i64, i64) {
         let books = self.0.lock().unwrap();
         (books.reserved, books.settled, books.uncovered)
     }
@@ -50,7 +52,8 @@ impl Bank {
             return Err(to_status(&Failure::new(ErrorReason::BudgetExhausted, "nothing is left")));
         }
         let mut books = self.0.lock().unwrap();
-        if books.held.insert(asked.reservation_id.clone(), asked.amount_nano_eur).is_none() {
+        if books.made.insert(asked.reservation_id.clone()) {
+            books.held.insert(asked.reservation_id.clone(), asked.amount_nano_eur);
             books.reserved += asked.amount_nano_eur;
         }
         let charge = UsageCharge {
@@ -88,7 +91,7 @@ impl Bank {
         Ok(Response::new(SettleResponse::default()))
     }
 
-    pub(super) fn hop(&self) -> Hop {
+    pub(crate) fn hop(&self) -> Hop {
         let bank = self.clone();
         hop::local(service_fn(move |request: http::Request<Body>| {
             let (reserving, settling) = (bank.clone(), bank.clone());

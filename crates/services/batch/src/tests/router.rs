@@ -2,7 +2,7 @@
 
 use futures_util::stream;
 use signalbox_api::{
-    status::{to_status, unimplemented},
+    status::to_status,
     v1::{
         self, CandidateEstimate, Cost, Lane, PrepareBatchItemRequest, PrepareBatchItemResponse,
         prepare_batch_item_request::Request as Asked, prepare_batch_item_response::Request as Prepared,
@@ -68,33 +68,33 @@ impl RouterService for PreparingRouter {
     }
 
     async fn generate(&self, _: Request<v1::GenerateRequest>) -> Answer<v1::GenerateResponse> {
-        Err(unimplemented("Generate"))
+        Err(Status::unimplemented("Generate"))
     }
 
     async fn stream_generate(
         &self,
         _: Request<v1::StreamGenerateRequest>,
     ) -> Answer<Self::StreamGenerateStream> {
-        Err(unimplemented("StreamGenerate"))
+        Err(Status::unimplemented("StreamGenerate"))
     }
 
     async fn estimate_cost(&self, _: Request<v1::EstimateCostRequest>) -> Answer<v1::EstimateCostResponse> {
-        Err(unimplemented("EstimateCost"))
+        Err(Status::unimplemented("EstimateCost"))
     }
 
     async fn explain_route(&self, _: Request<v1::ExplainRouteRequest>) -> Answer<v1::ExplainRouteResponse> {
-        Err(unimplemented("ExplainRoute"))
+        Err(Status::unimplemented("ExplainRoute"))
     }
 
     async fn embed(&self, _: Request<v1::EmbedRequest>) -> Answer<v1::EmbedResponse> {
-        Err(unimplemented("Embed"))
+        Err(Status::unimplemented("Embed"))
     }
 
     async fn list_models(&self, _: Request<v1::ListModelsRequest>) -> Answer<v1::ListModelsResponse> {
-        Err(unimplemented("ListModels"))
+        Err(Status::unimplemented("ListModels"))
     }
 
     async fn get_model(&self, _: Request<v1::GetModelRequest>) -> Answer<v1::GetModelResponse> {
-        Err(unimplemented("GetModel"))
+        Err(Status::unimplemented("GetModel"))
     }
 }

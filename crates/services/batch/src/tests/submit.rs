@@ -67,9 +67,11 @@ async fn of_two_different_ones_that_come_at_once_under_one_id_one_is_refused_and
         refused.iter().map(|status| from_status(status).reason).collect::<Vec<_>>(),
         [ErrorReason::AlreadyExists]
     );
-    while world.bank.held() != 100 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let working = world.work();
+    world.results("j").await;
+    world.settled().await;
+    assert_eq!((world.bank.sums().0, world.bank.sums().1), (200, 20), "one was paid for");
+    working.end().await;
 }
 
 #[tokio::test]
@@ -78,9 +80,11 @@ async fn of_two_that_come_at_once_under_one_id_one_is_kept_and_the_others_money_
     let (one, other) =
         tokio::join!(world.submit("j", vec![item("x", "two")]), world.submit("j", vec![item("x", "two")]));
     assert_eq!(one.create_time, other.create_time);
-    while world.bank.held() != 100 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let working = world.work();
+    world.results("j").await;
+    world.settled().await;
+    assert_eq!((world.bank.sums().0, world.bank.sums().1), (200, 20), "one was paid for");
+    working.end().await;
 }
 
 #[tokio::test]
@@ -184,24 +188,18 @@ async fn where_a_budget_is_short_nothing_is_kept_and_nothing_stays_reserved() {
     let failure = refused(&world, vec![item("x", "two"), poor]).await;
     assert_eq!(failure.reason, ErrorReason::BudgetExhausted);
     assert!(failure.message.contains("max_output_tokens"), "{}", failure.message);
-    while world.bank.held() > 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    assert_eq!(world.store.job(TENANT, "j").await.unwrap(), None);
+    let working = world.work();
+    world.settled().await;
+    assert_eq!((world.bank.sums().1, world.store.job(TENANT, "j").await.unwrap()), (0, None));
+    working.end().await;
 }
 
 #[tokio::test]
-async fn what_was_reserved_for_a_job_that_could_not_be_kept_is_free_once_the_store_says_so() {
+async fn nothing_is_reserved_for_a_job_while_the_store_cannot_be_written() {
     let world = World::without_tables();
-    let settings = job("");
-    let refused = world.try_submit(settings, vec![item("x", "two")]).await.unwrap_err();
+    let refused = world.try_submit(job(""), vec![item("x", "two")]).await.unwrap_err();
     assert_eq!(from_status(&refused).reason, ErrorReason::Unavailable);
-    assert_eq!(world.bank.held(), 100, "the job may have been kept");
-    world.store.migrate().await.unwrap();
-    while world.bank.held() > 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    assert_eq!(world.bank.sums().1, 0);
+    assert_eq!(world.bank.sums().0, 0);
 }
 
 #[tokio::test]

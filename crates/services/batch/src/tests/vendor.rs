@@ -6,7 +6,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use signalbox_api::{
-    status::{to_status, unimplemented},
+    status::to_status,
     v1::{
         self, BatchItemError, CallFacts, Cost, FinishReason, InvokeModelResponse, TokenUsage, VendorBatch,
         VendorBatchItem, provider_service_server::ProviderService,
@@ -23,49 +23,54 @@ use tokio::sync::Notify;
 use tonic::{Request, Response, Status, Streaming};
 
 /// What an answer costs: half of that in a batch.
-pub(super) const COST: i64 = 40;
+pub(crate) const COST: i64 = 40;
 
 /// The adapter. Clones share it. What an item is answered follows from what its first message says.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Vendor(Arc<Mutex<Desk>>, Arc<Notify>);
+pub(crate) struct Vendor(Arc<Mutex<Desk>>, Arc<Notify>);
 
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(crate) struct Desk {
     /// Batches by key.
-    pub(super) batches: BTreeMap<String, Batch>,
+    pub(crate) batches: BTreeMap<String, Batch>,
     /// Failures of the next calls to hand over, the last first.
-    pub(super) failures: Vec<Failure>,
+    pub(crate) failures: Vec<Failure>,
     /// Batches are taken, and nobody hears of it.
-    pub(super) deaf: bool,
+    pub(crate) deaf: bool,
     /// How batches of a vendor stand; ended where it says nothing.
-    pub(super) states: BTreeMap<String, State>,
+    pub(crate) states: BTreeMap<String, State>,
     /// Usual calls, by what they said.
-    pub(super) calls: Vec<String>,
+    pub(crate) calls: Vec<String>,
     under_way: usize,
     /// The most of them that were ever under way at once.
-    pub(super) most_under_way: usize,
+    pub(crate) most_under_way: usize,
     /// Usual calls wait until they are let go.
-    pub(super) holds: bool,
-    pub(super) cancelled: usize,
+    pub(crate) holds: bool,
+    pub(crate) cancelled: usize,
     /// What is said of batches that it has, so many times.
-    pub(super) silence: Option<(ErrorReason, usize)>,
+    pub(crate) silence: Option<(ErrorReason, usize)>,
     /// Why batches are refused whole.
-    pub(super) refusal: Option<ErrorReason>,
+    pub(crate) refusal: Option<ErrorReason>,
+    /// How often a batch was refused for one of its items, which says `spoil`.
+    pub(crate) spoilt: usize,
+    /// Files are not deleted when that is asked for next.
+    pub(crate) keeps_files: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Batch {
-    pub(super) vendor: String,
-    pub(super) items: Vec<VendorBatchItem>,
+pub(crate) struct Batch {
+    pub(crate) vendor: String,
+    pub(crate) items: Vec<VendorBatchItem>,
+    pub(crate) files_deleted: bool,
 }
 
 impl Vendor {
-    pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
+    pub(crate) fn desk(&self) -> MutexGuard<'_, Desk> {
         self.0.lock().unwrap()
     }
 
     /// Usual calls are answered from now on.
-    pub(super) fn let_go(&self) {
+    pub(crate) fn let_go(&self) {
         self.desk().holds = false;
         self.1.notify_waiters();
     }
@@ -77,9 +82,23 @@ impl Vendor {
         }
         let (vendor, key) = (messages[0].target.clone().unwrap().vendor, messages[0].batch_key.clone());
         let known = desk.batches.contains_key(&key);
-        assert!(!known || messages[0].maybe_since_time.is_some(), "handed over twice");
-        let items = messages.into_iter().flat_map(|message| message.items).collect();
-        desk.batches.entry(key.clone()).or_insert(Batch { vendor, items });
+        let looked_for = messages[0].maybe_since_time.is_some();
+        assert!(!known || looked_for, "handed over twice");
+        let items: Vec<VendorBatchItem> = messages.into_iter().flat_map(|message| message.items).collect();
+        if vendor == "a" && items.iter().any(|item| said_by(item).starts_with("spoil")) {
+            desk.spoilt += 1;
+            let (reason, message) = (ErrorReason::InvalidRequest, "one of them is not valid");
+            if !looked_for {
+                return Err(to_status(&Failure::new(reason, message)));
+            }
+            return Ok(VendorBatch {
+                state: State::Refused.into(),
+                error_reason: reason.name().into(),
+                error_message: message.into(),
+                ..Default::default()
+            });
+        }
+        desk.batches.entry(key.clone()).or_insert(Batch { vendor, items, files_deleted: false });
         if desk.deaf {
             let failure = Failure::new(ErrorReason::VendorTimeout, "no word");
             return Err(to_status(&failure));
@@ -118,8 +137,7 @@ impl Desk {
     fn results(&self, key: &str) -> Vec<v1::StreamVendorBatchResultsResponse> {
         let batch = &self.batches[key];
         let result = |item: &VendorBatchItem| {
-            let Some(vendor_batch_item::Request::Generate(asked)) = &item.request else { panic!("{item:?}") };
-            let outcome = outcome(&batch.vendor, &said(asked))?;
+            let outcome = outcome(&batch.vendor, &said_by(item))?;
             Some(v1::StreamVendorBatchResultsResponse {
                 item_key: item.item_key.clone(),
                 outcome: Some(outcome),
@@ -127,6 +145,11 @@ impl Desk {
         };
         batch.items.iter().filter_map(result).collect()
     }
+}
+
+pub(crate) fn said_by(item: &VendorBatchItem) -> String {
+    let Some(vendor_batch_item::Request::Generate(asked)) = &item.request else { panic!("{item:?}") };
+    said(asked)
 }
 
 fn said(asked: &v1::GenerateRequest) -> String {
@@ -218,6 +241,19 @@ impl ProviderService for Vendor {
         Ok(Response::new(stream::iter(results).map(Ok).boxed()))
     }
 
+    async fn delete_vendor_batch_files(
+        &self,
+        asked: Request<v1::DeleteVendorBatchFilesRequest>,
+    ) -> Answer<v1::DeleteVendorBatchFilesResponse> {
+        let mut desk = self.desk();
+        if std::mem::take(&mut desk.keeps_files) {
+            return Err(to_status(&Failure::new(ErrorReason::VendorError, "not now")));
+        }
+        let batch = desk.batches.get_mut(&asked.get_ref().vendor_batch_id).unwrap();
+        let deleted = u32::from(!std::mem::replace(&mut batch.files_deleted, true));
+        Ok(Response::new(v1::DeleteVendorBatchFilesResponse { deleted }))
+    }
+
     async fn invoke_model(&self, asked: Request<v1::InvokeModelRequest>) -> Answer<InvokeModelResponse> {
         let said = said(&asked.into_inner().request.unwrap());
         self.desk().begin(&said);
@@ -241,21 +277,21 @@ impl ProviderService for Vendor {
         &self,
         _: Request<v1::StreamInvokeModelRequest>,
     ) -> Answer<Self::StreamInvokeModelStream> {
-        Err(unimplemented("StreamInvokeModel"))
+        Err(Status::unimplemented("StreamInvokeModel"))
     }
 
     async fn invoke_embedding(
         &self,
         _: Request<v1::InvokeEmbeddingRequest>,
     ) -> Answer<v1::InvokeEmbeddingResponse> {
-        Err(unimplemented("InvokeEmbedding"))
+        Err(Status::unimplemented("InvokeEmbedding"))
     }
 
     async fn count_tokens(&self, _: Request<v1::CountTokensRequest>) -> Answer<v1::CountTokensResponse> {
-        Err(unimplemented("CountTokens"))
+        Err(Status::unimplemented("CountTokens"))
     }
 
     async fn watch_health(&self, _: Request<v1::WatchHealthRequest>) -> Answer<Self::WatchHealthStream> {
-        Err(unimplemented("WatchHealth"))
+        Err(Status::unimplemented("WatchHealth"))
     }
 }

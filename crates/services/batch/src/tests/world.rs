@@ -27,14 +27,14 @@ use tempfile::TempDir;
 use tokio::{task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-pub(super) const TENANT: &str = "acme";
+pub(crate) const TENANT: &str = "acme";
 
 /// The machine's clock, set forward.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ahead(Arc<AtomicU64>);
+pub(crate) struct Ahead(Arc<AtomicU64>);
 
 impl Ahead {
-    pub(super) fn forward(&self, by: Duration) {
+    pub(crate) fn forward(&self, by: Duration) {
         self.0.fetch_add(by.as_secs(), Ordering::SeqCst);
     }
 }
@@ -47,10 +47,10 @@ impl Clock for Ahead {
 
 /// Accounts that were told, by their ids.
 #[derive(Debug, Default)]
-pub(super) struct Told(Mutex<BTreeMap<String, UsageEvent>>);
+pub(crate) struct Told(Mutex<BTreeMap<String, UsageEvent>>);
 
 impl Told {
-    pub(super) fn all(&self) -> Vec<UsageEvent> {
+    pub(crate) fn all(&self) -> Vec<UsageEvent> {
         self.0.lock().unwrap().values().cloned().collect()
     }
 }
@@ -73,18 +73,18 @@ impl UsageLog for Told {
 }
 
 /// A lane and all that it works with.
-pub(super) struct World {
-    pub(super) dependencies: Dependencies,
-    pub(super) clock: Ahead,
-    pub(super) vendor: Vendor,
-    pub(super) bank: Bank,
-    pub(super) told: Arc<Told>,
-    pub(super) store: SqlBatches,
+pub(crate) struct World {
+    pub(crate) dependencies: Dependencies,
+    pub(crate) clock: Ahead,
+    pub(crate) vendor: Vendor,
+    pub(crate) bank: Bank,
+    pub(crate) told: Arc<Told>,
+    pub(crate) store: SqlBatches,
     _dir: TempDir,
 }
 
 /// Everything at once, so that a test waits for nothing but work.
-pub(super) fn options() -> Options {
+pub(crate) fn options() -> Options {
     let usual = Options::default();
     Options {
         rules: signalbox_batching::Rules { window_wait: Duration::ZERO, ..usual.rules.clone() },
@@ -98,14 +98,14 @@ pub(super) fn options() -> Options {
 }
 
 impl World {
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let world = Self::without_tables();
         world.store.migrate().await.unwrap();
         world
     }
 
     /// Its store fails until it is migrated.
-    pub(super) fn without_tables() -> Self {
+    pub(crate) fn without_tables() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (clock, vendor, bank) = (Ahead::default(), Vendor::default(), Bank::default());
         let told = Arc::new(Told::default());
@@ -128,16 +128,16 @@ impl World {
         Self { dependencies, clock, vendor, bank, told, store, _dir: dir }
     }
 
-    pub(super) fn client(&self) -> BatchServiceClient<Hop> {
+    pub(crate) fn client(&self) -> BatchServiceClient<Hop> {
         BatchServiceClient::new(hop::local(server(self.dependencies.clone())))
     }
 
     /// Hands a job in.
-    pub(super) async fn submit(&self, job_id: &str, items: Vec<BatchItem>) -> BatchJob {
+    pub(crate) async fn submit(&self, job_id: &str, items: Vec<BatchItem>) -> BatchJob {
         self.try_submit(job(job_id), items).await.unwrap()
     }
 
-    pub(super) async fn try_submit(
+    pub(crate) async fn try_submit(
         &self,
         job: BatchJob,
         items: Vec<BatchItem>,
@@ -150,24 +150,24 @@ impl World {
     }
 
     /// Starts the lane's workers.
-    pub(super) fn work(&self) -> Working {
+    pub(crate) fn work(&self) -> Working {
         self.work_as("one")
     }
 
-    pub(super) fn work_as(&self, owner: &str) -> Working {
+    pub(crate) fn work_as(&self, owner: &str) -> Working {
         let stop = CancellationToken::new();
         let dependencies = Dependencies { owner: owner.to_owned(), ..self.dependencies.clone() };
         let lane = tokio::spawn(Lane::new(dependencies).run(stop.clone()));
         Working { stop, lane }
     }
 
-    pub(super) async fn job(&self, job_id: &str) -> BatchJob {
+    pub(crate) async fn job(&self, job_id: &str) -> BatchJob {
         let asked = v1::GetBatchJobRequest { job_id: job_id.into(), tenant_id: TENANT.into() };
         self.client().get_batch_job(asked).await.unwrap().into_inner().job.unwrap()
     }
 
     /// All results of a job, once it has ended.
-    pub(super) async fn results(&self, job_id: &str) -> BTreeMap<String, Outcome> {
+    pub(crate) async fn results(&self, job_id: &str) -> BTreeMap<String, Outcome> {
         let asked = v1::StreamBatchResultsRequest { follow: true, ..following(job_id) };
         let results = self.client().stream_batch_results(asked).await.unwrap().into_inner();
         let all = results.map(|result| named(result.unwrap().result.unwrap())).collect();
@@ -175,7 +175,7 @@ impl World {
     }
 
     /// The same, for a job that takes hours.
-    pub(super) async fn results_in_time(&self, job_id: &str) -> BTreeMap<String, Outcome> {
+    pub(crate) async fn results_in_time(&self, job_id: &str) -> BTreeMap<String, Outcome> {
         let passing = async {
             loop {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -189,7 +189,7 @@ impl World {
     }
 
     /// Waits until all accounts are told and nothing is reserved any more.
-    pub(super) async fn settled(&self) {
+    pub(crate) async fn settled(&self) {
         let settled = async {
             while self.bank.held() > 0 || !self.store.untold(1).await.unwrap().is_empty() {
                 tokio::time::sleep(Duration::from_millis(2)).await;
@@ -200,20 +200,20 @@ impl World {
 }
 
 /// Workers at work.
-pub(super) struct Working {
+pub(crate) struct Working {
     stop: CancellationToken,
     lane: JoinHandle<()>,
 }
 
 impl Working {
     /// The process drains.
-    pub(super) async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.lane.await.unwrap();
     }
 
     /// The process dies.
-    pub(super) async fn die(self) {
+    pub(crate) async fn die(self) {
         self.lane.abort();
         let _aborted = self.lane.await;
     }
@@ -223,38 +223,38 @@ fn named(result: BatchResult) -> (String, Outcome) {
     (result.item_id, result.outcome.unwrap())
 }
 
-pub(super) fn job(job_id: &str) -> BatchJob {
+pub(crate) fn job(job_id: &str) -> BatchJob {
     BatchJob { job_id: job_id.into(), tenant_id: TENANT.into(), scene: "night".into(), ..Default::default() }
 }
 
-pub(super) fn following(job_id: &str) -> v1::StreamBatchResultsRequest {
+pub(crate) fn following(job_id: &str) -> v1::StreamBatchResultsRequest {
     v1::StreamBatchResultsRequest { job_id: job_id.into(), tenant_id: TENANT.into(), ..Default::default() }
 }
 
 /// An item that names a model of the fake router's, see there.
-pub(super) fn item(item_id: &str, model: &str) -> BatchItem {
+pub(crate) fn item(item_id: &str, model: &str) -> BatchItem {
     BatchItem { item_id: item_id.into(), request: Some(Asked::Generate(asking(model, item_id))) }
 }
 
-pub(super) fn asking(model: &str, text: &str) -> v1::GenerateRequest {
+pub(crate) fn asking(model: &str, text: &str) -> v1::GenerateRequest {
     let part = v1::Part { part: Some(v1::part::Part::Text(text.into())), ..Default::default() };
     let message = v1::Message { role: v1::Role::User.into(), content: vec![part] };
     v1::GenerateRequest { model: model.into(), messages: vec![message], ..Default::default() }
 }
 
 /// The answer of an item that has one.
-pub(super) fn answer(outcome: &Outcome) -> &v1::GenerateResponse {
+pub(crate) fn answer(outcome: &Outcome) -> &v1::GenerateResponse {
     let Outcome::Generate(answer) = outcome else { panic!("no answer but {outcome:?}") };
     answer
 }
 
 /// The error of an item that has one.
-pub(super) fn error(outcome: &Outcome) -> &v1::BatchItemError {
+pub(crate) fn error(outcome: &Outcome) -> &v1::BatchItemError {
     let Outcome::Error(error) = outcome else { panic!("no error but {outcome:?}") };
     error
 }
 
-pub(super) fn text(answer: &v1::GenerateResponse) -> String {
+pub(crate) fn text(answer: &v1::GenerateResponse) -> String {
     let text = |part: &v1::Part| match &part.part {
         Some(v1::part::Part::Text(text)) => text.clone(),
         _ => String::new(),

@@ -3,7 +3,6 @@
 use crate::{roles::Role, wire::Shared};
 use signalbox_batch::{Dependencies, Lane};
 use signalbox_kit::{Hop, hop, readiness::Readiness};
-use signalbox_ports::batches::JobQuery;
 use std::time::Duration;
 use tokio::{
     task::{JoinHandle, JoinSet},
@@ -99,12 +98,12 @@ async fn await_router(router: Hop, readiness: Readiness) {
     }
 }
 
-/// The service is ready while its store answers.
+/// The service is ready while its store can be written: one that can only be read takes no job, and keeps no result.
 async fn look_at_store(dependencies: Dependencies, readiness: Readiness) {
     let (mut misses, mut reached) = (0, false);
-    let newest = JobQuery { most: 1, ..JobQuery::default() };
     loop {
-        let answer = dependencies.store.jobs(&newest).await.map(|_| ()).map_err(|error| error.to_string());
+        let answer =
+            dependencies.store.beat(dependencies.clock.now()).await.map_err(|error| error.to_string());
         misses = if answer.is_ok() { 0 } else { misses + 1 };
         if answer.is_ok() || misses >= MISSES || !reached {
             reached |= answer.is_ok();
