@@ -141,6 +141,12 @@ pub trait TenantStore: Send + Sync + fmt::Debug {
     /// See [`TenantStoreError`].
     async fn last_change(&self) -> Result<u64, TenantStoreError>;
 
+    /// Writes what is there once more: shows that the store can be written, and is not read only or full.
+    ///
+    /// # Errors
+    /// See [`TenantStoreError`].
+    async fn beat(&self) -> Result<(), TenantStoreError>;
+
     /// Makes a change known that is not one of the store's own.
     ///
     /// # Errors

@@ -45,6 +45,13 @@ pub(super) async fn last(session: &mut Session<'_>) -> sqlx::Result<u64> {
     Ok(row.try_get::<i64, _>("position")?.cast_unsigned())
 }
 
+/// Writes the point of the last change once more: that it could be written is all that is asked.
+pub(super) async fn beat(session: &mut Session<'_>) -> sqlx::Result<()> {
+    let query = session.query("UPDATE last_change SET position = position");
+    query.execute(&mut *session.connection).await?;
+    Ok(())
+}
+
 fn change(row: &AnyRow) -> sqlx::Result<(u64, Change)> {
     let (kind, tenant_id, item_id): (String, String, String) =
         (row.try_get("kind")?, row.try_get("tenant_id")?, row.try_get("item_id")?);

@@ -135,6 +135,10 @@ impl TenantStore for SqlLedger {
             .await?)
     }
 
+    async fn beat(&self) -> Answer<()> {
+        Ok(self.database.run(&(), |session, ()| Box::pin(change::beat(session))).await?)
+    }
+
     async fn last_change(&self) -> Answer<u64> {
         Ok(self.database.read(&(), |session, ()| Box::pin(change::last(session))).await?)
     }

@@ -3,5 +3,6 @@ mod file;
 mod given_up;
 mod killed;
 mod place;
+mod read_only;
 mod retention;
 mod support;
