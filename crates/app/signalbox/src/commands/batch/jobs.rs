@@ -17,7 +17,7 @@ pub(super) struct ListArgs {
     state: Vec<Far>,
     /// Most to print
     #[arg(long, default_value = "50")]
-    limit: NonZeroUsize,
+    pub(super) limit: NonZeroUsize,
 }
 
 /// How far a job is.

@@ -79,7 +79,7 @@ fn jobs_are_asked_for_by_how_far_they_are() {
     };
     let request = list.request();
     let states = [batch_job::State::Running.into(), batch_job::State::Ended.into()];
-    assert_eq!((&*request.tenant_id, &*request.states, request.page_size), ("acme", &states[..], 50));
+    assert_eq!((&*request.tenant_id, &*request.states, list.limit.get()), ("acme", &states[..], 50));
     let Action::Results(results) = parsed(&["results", "nightly", "--follow", "--after", "t1"]) else {
         panic!()
     };
