@@ -1,6 +1,6 @@
 //! Makes the tables, and brings them to this program's version.
 
-use crate::{client::Options, failure::failure, limits};
+use crate::{client::Options, limits};
 use clickhouse::{Client, Row};
 use serde::Deserialize;
 use signalbox_ports::usage_store::StoreFailure;
@@ -44,7 +44,7 @@ pub(crate) async fn to_version(server: &Client, options: &Options, last: u32) ->
         }
         let sql = "INSERT INTO schema_migrations (version, name) SELECT {version:UInt32}, {name:String}";
         let ledger = client.query(sql).param("version", version).param("name", name);
-        ledger.execute().await.map_err(|error| failure(&error))?;
+        limits::bounded(limits::INSERT, ledger.execute()).await?;
         tracing::info!(version, name, "the usage store's tables are migrated");
     }
     warn_of_newer(&applied);
@@ -53,7 +53,7 @@ pub(crate) async fn to_version(server: &Client, options: &Options, last: u32) ->
 
 async fn applied(client: &Client) -> Result<Vec<u32>, StoreFailure> {
     let query = client.query("SELECT DISTINCT version FROM schema_migrations");
-    query.fetch_all().await.map_err(|error| failure(&error))
+    limits::bounded(limits::LOOKUP, query.fetch_all()).await
 }
 
 fn warn_of_newer(applied: &[u32]) {
@@ -67,7 +67,7 @@ fn warn_of_newer(applied: &[u32]) {
 async fn retention(client: &Client, options: &Options, dialect: &Dialect) -> Result<(), StoreFailure> {
     let sql = "SELECT name, engine_full FROM system.tables
         WHERE database = currentDatabase() AND name IN ('usage_events', 'provider_attempts')";
-    let tables: Vec<Table> = client.query(sql).fetch_all().await.map_err(|error| failure(&error))?;
+    let tables: Vec<Table> = limits::bounded(limits::LOOKUP, client.query(sql).fetch_all()).await?;
     for Table { name, engine_full } in tables {
         let statement = match options.retention_days {
             Some(days) if engine_full.contains(&format!("toIntervalDay({days})")) => continue,

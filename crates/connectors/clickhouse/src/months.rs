@@ -1,7 +1,6 @@
 //! Months that are closed: nothing is added to them any more.
 
 use crate::{
-    failure::failure,
     limits,
     time::{self, Unit},
 };
@@ -61,7 +60,7 @@ pub(crate) async fn close(
         SELECT fromUnixTimestamp64Micro({before:Int64}, 'UTC'), fromUnixTimestamp64Micro({at:Int64}, 'UTC')";
     let insert = client.query(sql).param("before", before).param("at", at);
     let insert = insert.with_setting("insert_deduplication_token", before.to_string());
-    insert.execute().await.map_err(|error| failure(&error))?;
+    limits::bounded(limits::INSERT, insert.execute()).await?;
     Ok(Some(time::system_time(before)))
 }
 
