@@ -1,6 +1,7 @@
 //! The contract in Rust: generated types, clients and servers, their translation to and from the core's types, and
 //! the one place that makes a [`tonic::Status`].
 
+pub mod account;
 pub mod convert;
 pub mod json;
 pub mod status;

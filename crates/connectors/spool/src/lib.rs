@@ -31,8 +31,7 @@ pub use peek::peek;
 
 use end::End;
 use pending::{Pending, Refused};
-use prost::Message;
-use signalbox_api::v1::UsageEvent;
+use signalbox_api::{account::encode_within, v1::UsageEvent};
 use signalbox_ports::{Entry, LogFull, OpenAccount, Outbox, Position, UsageLog};
 use slots::{LONGEST_DRAFT, Slots};
 use std::{
@@ -170,7 +169,7 @@ impl Spool {
     }
 
     fn draft(&self, account: &OpenAccount, draft: &UsageEvent) -> io::Result<()> {
-        let written = self.slots.write(account, &fitting(draft, LONGEST_DRAFT));
+        let written = self.slots.write(account, &encode_within(draft, LONGEST_DRAFT));
         written.inspect_err(|error| tracing::error!(%error, "the draft of an account cannot be written"))
     }
 
@@ -185,24 +184,9 @@ impl Spool {
     }
 }
 
-/// An event in so many bytes: without the record of the decision where it does not fit, in the worst case with its
-/// names only.
-fn fitting(event: &UsageEvent, longest: usize) -> Vec<u8> {
-    let bytes = event.encode_to_vec();
-    if bytes.len() <= longest {
-        return bytes;
-    }
-    let shorter = UsageEvent { decision: None, route_reason: String::new(), ..event.clone() };
-    let bytes = shorter.encode_to_vec();
-    if bytes.len() <= longest {
-        return bytes;
-    }
-    UsageEvent { reference: String::new(), attempts: Vec::new(), ..shorter }.encode_to_vec()
-}
-
 /// What is written of an event that has ended.
 fn entry(event: &UsageEvent, draft: Option<OpenAccount>) -> Pending {
-    Pending { payload: fitting(event, frame::LONGEST), again: false, draft }
+    Pending { payload: encode_within(event, frame::LONGEST), again: false, draft }
 }
 
 impl UsageLog for Spool {

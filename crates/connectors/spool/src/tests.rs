@@ -4,6 +4,7 @@ mod readers;
 
 use super::*;
 use proptest::prelude::*;
+use prost::Message as _;
 use signalbox_api::v1::Decision;
 use std::{
     collections::BTreeMap,

@@ -6,7 +6,7 @@ use async_nats::jetstream::{
 };
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesOrdered};
 use prost::Message as _;
-use signalbox_api::v1::UsageEvent;
+use signalbox_api::{account::encode_within, v1::UsageEvent};
 use signalbox_ports::Position;
 use std::{collections::VecDeque, future::IntoFuture as _, time::SystemTime};
 
@@ -88,8 +88,8 @@ impl Window {
     }
 }
 
-/// An entry in the length that the servers take. An event that is longer is sent without what is not money: the record of
-/// the decision, then single attempts. Of something else its beginning is kept, to be looked at.
+/// An entry in the length that the servers take. An account that is longer is sent without what is not money. Of something
+/// else its beginning is kept, to be looked at.
 pub(super) fn fitting(payload: Vec<u8>, max_payload: usize) -> Vec<u8> {
     // The rest is for headers, here and on its way to the dead letters.
     let limit = max_payload - max_payload / 8;
@@ -97,13 +97,10 @@ pub(super) fn fitting(payload: Vec<u8>, max_payload: usize) -> Vec<u8> {
         return payload;
     }
     tracing::error!(bytes = payload.len(), limit, "an account is longer than NATS takes and is shortened");
-    let Ok(event) = UsageEvent::decode(payload.as_slice()) else { return payload[..limit].to_vec() };
-    let shorter = UsageEvent { decision: None, route_reason: String::new(), ..event };
-    let bytes = shorter.encode_to_vec();
-    if bytes.len() <= limit {
-        return bytes;
+    match UsageEvent::decode(payload.as_slice()) {
+        Ok(event) => encode_within(&event, limit),
+        Err(_) => payload[..limit].to_vec(),
     }
-    UsageEvent { attempts: Vec::new(), reference: String::new(), ..shorter }.encode_to_vec()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A disk that takes nothing for a while.
 
 use super::*;
+use prost::Message as _;
 use std::sync::Arc;
 
 /// A spool that begins a file with each entry but the first, which the disk refuses while something else has its name.
