@@ -1,6 +1,6 @@
 //! Where cached answers lie, and what turns texts into vectors.
 
-pub use signalbox_caching::{Digest, Partition, Scope};
+pub use signalbox_caching::{Digest, Partition, Scope, vectors};
 
 use signalbox_api::v1::UsageAttempt;
 use std::{fmt, time::Duration};
@@ -29,7 +29,7 @@ pub struct Entry {
 /// An entry near a vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Near {
-    /// It.
+    /// The entry, whole.
     pub entry: Entry,
     /// Cosine similarity, -1 to 1.
     pub similarity: f32,
@@ -237,7 +237,7 @@ pub struct Verification<'a> {
 /// A verdict, and what it cost.
 #[derive(Debug, Clone)]
 pub struct Verified {
-    /// It.
+    /// Whether the cached answer is right for what was asked.
     pub verdict: Verdict,
     /// The call that made it, for the request's account; `None` where nobody was called.
     pub attempt: Option<Box<UsageAttempt>>,

@@ -4,11 +4,11 @@ use crate::{
     desk::Desk,
     record::{Address, Kept, Record, What},
     shard::Shard,
-    vectors::{GroupKey, normal},
+    vectors::GroupKey,
 };
 use signalbox_kit::Clock;
 use signalbox_ports::cache::{
-    CacheAway, CacheStore, Digest, Entry, Epochs, Held, Lead, Near, Partition, Scope,
+    CacheAway, CacheStore, Digest, Entry, Epochs, Held, Lead, Near, Partition, Scope, vectors::normal,
 };
 use std::{
     collections::{BTreeMap, HashSet},

@@ -1,7 +1,7 @@
 //! Vectors of a group, one behind the other, to be compared with all.
 
 use crate::sizes::allocated;
-use signalbox_ports::cache::{Digest, Partition};
+use signalbox_ports::cache::{Digest, Partition, vectors::dot};
 use std::mem::size_of;
 
 /// A search compares with all vectors of a group, so there is an end to how many it has in a shard.
@@ -111,26 +111,6 @@ impl Group {
             .flat_map(|block| block.owners.iter().copied().zip(block.numbers.chunks_exact(self.dimensions)));
         rows.take(self.rows as usize).map(|(owner, vector)| (owner, dot(vector, to).clamp(-1.0, 1.0)))
     }
-}
-
-/// The vector at length 1; `None` where it has none.
-pub(crate) fn normal(vector: &[f32]) -> Option<Vec<f32>> {
-    let length = dot(vector, vector).sqrt();
-    let normal: Vec<f32> = vector.iter().map(|number| number / length).collect();
-    (!normal.is_empty() && normal.iter().all(|number| number.is_finite())).then_some(normal)
-}
-
-/// Sums eight lanes apart, which is how processors add.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let (a_lanes, b_lanes) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f32 = a_lanes.remainder().iter().zip(b_lanes.remainder()).map(|(a, b)| a * b).sum();
-    let mut sums = [0.0; 8];
-    for (a, b) in a_lanes.zip(b_lanes) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + rest
 }
 
 /// Block of a row, and where in it.

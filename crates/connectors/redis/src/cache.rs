@@ -5,6 +5,7 @@ mod erase;
 mod index;
 mod layout;
 mod near;
+mod scan;
 mod scripts;
 mod secret;
 #[cfg(test)]
@@ -14,12 +15,12 @@ mod way;
 pub use way::VectorSearch;
 
 use crate::Redis;
-use near::{Search, bytes, normal};
+use near::{Search, bytes};
 use redis::{RedisError, Script, ScriptInvocation, aio::MultiplexedConnection};
 use scripts::Scripts;
 use secret::InUse;
 use signalbox_ports::cache::{
-    CacheAway, CacheStore, Digest, Entry, Epochs, Held, Lead, Near, Partition, Scope,
+    CacheAway, CacheStore, Digest, Entry, Epochs, Held, Lead, Near, Partition, Scope, vectors::normal,
 };
 use std::{
     collections::HashSet,

@@ -56,7 +56,7 @@ pub(crate) fn asked(outcome: &str) {
 
 pub(crate) fn register() {
     metrics::from_zero(&TAKEN, &["given", "short", "too_large", "away"]);
-    CACHE_SECRET_CHANGES.with_label_values(&[] as &[&str]).inc_by(0);
+    metrics::from_zero(&CACHE_SECRET_CHANGES, &[]);
     for gauge in [&CONNECTED, &CACHE_CONNECTED, &CACHE_LEFT_ALONE] {
         LazyLock::force(gauge);
     }

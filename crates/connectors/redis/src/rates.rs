@@ -146,8 +146,13 @@ fn read(answer: &[u64], asks: usize) -> Result<Vec<RateGrant>, NoRate> {
         [0, ref numbers @ ..] if numbers.len() == 6 * asks => {
             Ok(numbers.chunks_exact(6).map(grant).collect())
         }
-        [1, ask, wait, requests, tokens, concurrent] => Err(NoRate::Short {
+        [1, ask, wait, requests, tokens, concurrent, of @ 0..=2] => Err(NoRate::Short {
             ask: index(ask),
+            of: match of {
+                0 => Count::Requests,
+                1 => Count::Tokens,
+                _ => Count::Concurrent,
+            },
             retry_after: Duration::from_millis(wait),
             remaining: remaining(requests, tokens, concurrent),
         }),

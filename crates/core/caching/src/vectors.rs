@@ -30,6 +30,13 @@ pub fn normalise(vector: &mut [f32]) {
     }
 }
 
+/// The vector at length 1; `None` where it has no direction.
+pub fn normal(vector: &[f32]) -> Option<Vec<f32>> {
+    let length = dot(vector, vector).sqrt();
+    let normal: Vec<f32> = vector.iter().map(|value| value / length).collect();
+    (!normal.is_empty() && normal.iter().all(|value| value.is_finite())).then_some(normal)
+}
+
 /// The rows of a matrix that are nearest to a vector, at most so many, nearest first; of equally near ones the first row.
 /// The matrix has its rows one after the other, each as long as the vector.
 pub fn nearest(matrix: &[f32], vector: &[f32], most: usize) -> Vec<(usize, f32)> {

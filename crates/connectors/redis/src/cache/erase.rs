@@ -1,12 +1,7 @@
 //! Destroying what is stored, and looking afterwards.
 
-use super::{RedisCache, entry, layout};
+use super::{RedisCache, entry, layout, scan::ROUNDS};
 use signalbox_ports::cache::{CacheAway, Digest, Scope};
-
-/// Keys looked at in one step of the server.
-const AT_ONCE: usize = 500;
-/// How often is looked again for what came meanwhile.
-const ROUNDS: usize = 5;
 
 /// What one look through all keys removed.
 #[derive(Debug, Default, Clone, Copy)]
@@ -32,11 +27,8 @@ impl RedisCache {
     async fn look(&self, tenant: Digest, scope: Option<Scope>) -> Result<Removed, CacheAway> {
         let (mut cursor, mut removed) = (0_u64, Removed::default());
         loop {
-            let mut scan = redis::cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(layout::all_of(tenant)).arg("COUNT").arg(AT_ONCE);
-            let keys: Vec<String>;
-            (cursor, keys) =
-                self.ask(async |connection| scan.query_async::<(u64, Vec<String>)>(connection).await).await?;
+            let keys;
+            (cursor, keys) = self.scan(cursor, &layout::all_of(tenant)).await?;
             let these = match scope {
                 None => self.unlink(tenant, &keys).await?,
                 Some(scope) => self.unlink_under(tenant, scope, &keys).await?,

@@ -199,13 +199,6 @@ fn is_missing(error: &str) -> bool {
     error.contains("no such index") || error.contains("unknown index")
 }
 
-/// The vector at length 1; `None` where it has none.
-pub(super) fn normal(vector: &[f32]) -> Option<Vec<f32>> {
-    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-    let normal: Vec<f32> = vector.iter().map(|number| number / length).collect();
-    (!normal.is_empty() && normal.iter().all(|number| number.is_finite())).then_some(normal)
-}
-
 /// As servers want vectors.
 pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_le_bytes()).collect()

@@ -4,7 +4,7 @@
 //! they differ they begin anew, so that nothing comes back with a secret that was in use before. Processes of different
 //! secrets at the same time take it from each other, and everything is a miss.
 
-use super::{RedisCache, layout, locked};
+use super::{RedisCache, layout, locked, scan::ROUNDS};
 use crate::metrics;
 use redis::Script;
 use signalbox_ports::cache::{CacheAway, Digest};
@@ -16,10 +16,6 @@ use std::{
 
 /// How often it is told at most.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
-/// Keys looked at in one step of the server.
-const AT_ONCE: usize = 500;
-/// How often is looked again for what came meanwhile.
-const ROUNDS: usize = 5;
 
 /// The secret of this process, as far as the store may know it.
 #[derive(Debug)]
@@ -89,11 +85,8 @@ impl RedisCache {
     async fn look_for_strays(&self, secret: &InUse) -> Result<u64, CacheAway> {
         let (mut cursor, mut removed, mut seen) = (0_u64, 0, HashMap::new());
         loop {
-            let mut scan = redis::cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(layout::ALL_OF_TENANTS).arg("COUNT").arg(AT_ONCE);
-            let keys: Vec<String>;
-            (cursor, keys) =
-                self.ask(async |connection| scan.query_async::<(u64, Vec<String>)>(connection).await).await?;
+            let keys;
+            (cursor, keys) = self.scan(cursor, layout::ALL_OF_TENANTS).await?;
             for key in &keys {
                 let Some(tag) = layout::tag_of(key) else { continue };
                 let whose = match seen.get(tag) {

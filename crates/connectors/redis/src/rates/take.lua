@@ -1,7 +1,8 @@
 -- ARGV  the time or nothing, the tokens; and for each limit its name of the slice, requests, tokens, concurrent,
 --       requests under way, steps of priority, milliseconds to live
--- Gives 0 and for each limit three numbers given and three that are left; 1, the limit's index, the milliseconds to wait
--- and the three that are left, where one is short; or 2 and the limit's index, where one never has as much.
+-- Gives 0 and for each limit three numbers given and three that are left; 1, the limit's index, the milliseconds to wait,
+-- the three that are left and which of them it is, where one is short; or 2 and the limit's index, where one never has as
+-- much.
 
 local function asker_of(state, want)
     return {
@@ -38,7 +39,12 @@ local function offers(state, limit, want)
     local tokens, tokens_wait = offer(state.tokens, limit.tokens, want.tokens, asker)
     local permits, permits_wait = offer_permits(state, limit, want, asker)
     if requests and tokens and permits then return { requests, tokens, permits } end
-    return nil, max(requests_wait or 0, tokens_wait or 0, permits_wait or 0)
+    -- Of two that take as long the last is told.
+    local wait, of = 0, 0
+    for _, each in ipairs({ { permits_wait, 2 }, { tokens_wait, 1 }, { requests_wait, 0 } }) do
+        if each[1] and each[1] >= wait then wait, of = each[1], each[2] end
+    end
+    return nil, wait, of
 end
 
 local function commit(state, limit, want, given)
@@ -85,20 +91,20 @@ for at = 3, #ARGV, 7 do
     })
 end
 
-local short, longest
+local short, longest, short_of
 for index, ask in ipairs(asks) do
-    local wait
-    ask.given, wait = offers(ask.state, ask.limit, ask.want)
+    local wait, of
+    ask.given, wait, of = offers(ask.state, ask.limit, ask.want)
     if wait then
         if ask.want.steps > 0 then keep_share(ask.state, ask.limit, ask.want, wait) end
-        if not longest or wait > longest then short, longest = index, wait end
+        if not longest or wait > longest then short, longest, short_of = index, wait, of end
     end
 end
 if short then
     -- The time that has passed under the limit of now.
     for _, ask in ipairs(asks) do save(ask.state, 0) end
     local remains = left(asks[short].state, asks[short].limit)
-    return { 1, short - 1, longest, remains[1], remains[2], remains[3] }
+    return { 1, short - 1, longest, remains[1], remains[2], remains[3], short_of }
 end
 
 local answer = { 0 }
