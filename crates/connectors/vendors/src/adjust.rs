@@ -5,6 +5,9 @@ use signalbox_types::{
 };
 use std::borrow::Cow;
 
+/// Why something is dropped that the vendor does not know.
+pub(crate) const NO_SUCH_PARAMETER: &str = "dropped: this vendor has no such parameter";
+
 /// What had to be changed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Adjustments(Vec<Adjustment>);

@@ -3,7 +3,7 @@
 use super::blocks::{self, Turn};
 use super::structured::{self, Format, Structured};
 use super::thinking::{self, Plan, ThinkingField};
-use crate::adjust::{self, Adjustments};
+use crate::adjust::{self, Adjustments, NO_SUCH_PARAMETER};
 use crate::codec::{EncodeContext, EncodedCall};
 use crate::json;
 use serde::Serialize;
@@ -175,14 +175,13 @@ fn request<'a>(
 }
 
 fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
-    const NONE: &str = "dropped: this vendor has no such parameter";
     let sampling = &prompt.sampling;
-    adjustments.dropped(Parameter::PresencePenalty.field(), sampling.presence_penalty, NONE);
-    adjustments.dropped(Parameter::FrequencyPenalty.field(), sampling.frequency_penalty, NONE);
-    adjustments.dropped(Parameter::Seed.field(), sampling.seed, NONE);
-    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NONE);
+    adjustments.dropped(Parameter::PresencePenalty.field(), sampling.presence_penalty, NO_SUCH_PARAMETER);
+    adjustments.dropped(Parameter::FrequencyPenalty.field(), sampling.frequency_penalty, NO_SUCH_PARAMETER);
+    adjustments.dropped(Parameter::Seed.field(), sampling.seed, NO_SUCH_PARAMETER);
+    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NO_SUCH_PARAMETER);
     let detail = adjust::wants_image_detail(prompt).then_some(());
-    adjustments.dropped(Parameter::ImageDetail.field(), detail, NONE);
+    adjustments.dropped(Parameter::ImageDetail.field(), detail, NO_SUCH_PARAMETER);
 }
 
 fn tools<'a>(

@@ -2,7 +2,7 @@
 
 use super::contents::{self, Content};
 use super::generation::{self, GenerationConfig};
-use crate::adjust::{self, Adjustments};
+use crate::adjust::{self, Adjustments, NO_SUCH_PARAMETER};
 use crate::codec::{EncodeContext, EncodedCall};
 use crate::json;
 use serde::Serialize;
@@ -133,13 +133,16 @@ fn tool_config(prompt: &Prompt) -> Option<ToolConfig<'_>> {
 }
 
 fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
-    const NONE: &str = "dropped: this vendor has no such parameter";
     let strict = prompt.tools.iter().find_map(|tool| tool.strict.filter(|strict| *strict));
-    adjustments.dropped(Parameter::Strict.field(), strict, NONE);
+    adjustments.dropped(Parameter::Strict.field(), strict, NO_SUCH_PARAMETER);
     let one_at_a_time = prompt.parallel_tool_calls.filter(|parallel| !parallel);
-    adjustments.dropped(Parameter::ParallelToolCalls.field(), one_at_a_time, NONE);
-    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NONE);
-    adjustments.dropped(Parameter::EndUser.field(), (!prompt.end_user.is_empty()).then_some(()), NONE);
+    adjustments.dropped(Parameter::ParallelToolCalls.field(), one_at_a_time, NO_SUCH_PARAMETER);
+    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NO_SUCH_PARAMETER);
+    adjustments.dropped(
+        Parameter::EndUser.field(),
+        (!prompt.end_user.is_empty()).then_some(()),
+        NO_SUCH_PARAMETER,
+    );
     let detail = adjust::wants_image_detail(prompt).then_some(());
-    adjustments.dropped(Parameter::ImageDetail.field(), detail, NONE);
+    adjustments.dropped(Parameter::ImageDetail.field(), detail, NO_SUCH_PARAMETER);
 }

@@ -1,13 +1,11 @@
 //! What a model is told besides the conversation: every value either as the caller set it, or changed and noted.
 
 use super::dialect::{Dialect, EndUserField};
-use crate::adjust::{Adjustments, Thinking};
+use crate::adjust::{Adjustments, NO_SUCH_PARAMETER, Thinking};
 use signalbox_types::{
     ModelFacts, Parameter, ParameterRules, Prompt, ReasoningEffort, ResponseFormat, Sampling,
 };
 use std::{borrow::Cow, collections::BTreeMap};
-
-pub(super) const NO_SUCH_PARAMETER: &str = "dropped: this vendor has no such parameter";
 
 /// Longest `safety_identifier`.
 const LONGEST_END_USER: usize = 128;

@@ -1,10 +1,10 @@
 //! The request for a response.
 
 use super::super::dialect::{Dialect, EndUserField};
-use super::super::parameters::{self, NO_SUCH_PARAMETER};
+use super::super::parameters;
 use super::super::request::Schema;
 use super::items::{self, Item};
-use crate::adjust::Adjustments;
+use crate::adjust::{Adjustments, NO_SUCH_PARAMETER};
 use crate::codec::EncodeContext;
 use serde::Serialize;
 use signalbox_types::{
