@@ -80,14 +80,15 @@ impl VendorKind {
         }
     }
 
-    /// `gen_ai.provider.name` of the OpenTelemetry GenAI conventions.
-    pub fn otel_name(self) -> &'static str {
+    /// `gen_ai.provider.name` of the OpenTelemetry GenAI conventions. `None` where the kind is only a protocol: then the
+    /// name that the vendor was given says more.
+    pub fn otel_name(self) -> Option<&'static str> {
         match self {
-            Self::Openai | Self::OpenaiCompatible => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gcp.gemini",
-            Self::Xai => "x_ai",
-            Self::Ollama => "ollama",
+            Self::Openai => Some("openai"),
+            Self::Anthropic => Some("anthropic"),
+            Self::Gemini => Some("gcp.gemini"),
+            Self::Xai => Some("x_ai"),
+            Self::Ollama | Self::OpenaiCompatible => None,
         }
     }
 }

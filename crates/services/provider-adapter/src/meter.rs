@@ -10,11 +10,12 @@ use crate::{
 };
 use opentelemetry::trace::SpanKind;
 use signalbox_api::{convert, status, v1};
-use signalbox_kit::telemetry::trace::Span;
+use signalbox_kit::{catalog::Catalog, telemetry::trace::Span};
 use signalbox_ports::{CallOutcome, CallRecord};
 use signalbox_pricing::{Day, SoFar};
 use signalbox_types::{
     Adjustment, ErrorReason, Failure, FinishReason, Lane, ModelRef, Money, TokenUsage, UsageSource,
+    VendorKind,
 };
 use std::time::Duration;
 use tokio::time::Instant;
@@ -52,7 +53,10 @@ impl Meter {
         let span = parent.child(format!("{} {}", call.operation, call.model.model), SpanKind::Client);
         if span.is_recording() {
             span.set("gen_ai.operation.name", call.operation);
-            span.set("gen_ai.provider.name", call.model.vendor.to_string());
+            span.set(
+                "gen_ai.provider.name",
+                provider_name(&dependencies.config.catalog(), &call.model.vendor),
+            );
             span.set("gen_ai.request.model", call.model.model.to_string());
             if let Some(most) = call.request.prompt.max_output_tokens {
                 span.set("gen_ai.request.max_tokens", i64::from(most));
@@ -291,6 +295,12 @@ impl Meter {
     }
 }
 
+/// `gen_ai.provider.name`: as the conventions have it, else as the catalogue does.
+fn provider_name(catalog: &Catalog, vendor: &str) -> String {
+    let kind = catalog.vendor(vendor).map(|config| config.kind);
+    kind.and_then(VendorKind::otel_name).unwrap_or(vendor).to_owned()
+}
+
 /// Zero tokens, and that is known.
 fn nothing_used() -> TokenUsage {
     TokenUsage { source: UsageSource::Vendor, ..TokenUsage::default() }
@@ -302,5 +312,27 @@ impl Drop for Meter {
             let usage = self.used_so_far();
             self.end(CallOutcome::Cancelled, usage);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signalbox_kit::{
+        FixedClock,
+        config::{ConfigHandle, Environment},
+    };
+    use std::{sync::Arc, time::SystemTime};
+
+    #[test]
+    fn traces_name_vendors_as_the_conventions_do_and_others_as_they_were_named() {
+        let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
+        let config = ConfigHandle::start(None, Environment::new([("GEMINI_API_KEY", "key")]), clock).unwrap();
+        let name = |vendor: &str| provider_name(&config.catalog(), vendor);
+        assert_eq!(name("openai"), "openai");
+        assert_eq!(name("gemini"), "gcp.gemini");
+        assert_eq!(name("xai"), "x_ai");
+        assert_eq!(name("ollama"), "ollama");
+        assert_eq!(name("not-listed"), "not-listed");
     }
 }
