@@ -181,11 +181,8 @@ impl State {
 
     /// What a payer falls under; nothing is known of it at first.
     pub(crate) fn falls(&mut self, payer: &Payer) -> &mut Falls {
-        if !self.payers.contains_key(payer) {
-            if self.payers.len() >= MANY_PAYERS {
-                self.payers.retain(|_, falls| falls.is_waited_for());
-            }
-            self.payers.insert(payer.clone(), Falls::default());
+        if self.payers.len() >= MANY_PAYERS && !self.payers.contains_key(payer) {
+            self.payers.retain(|_, falls| falls.is_waited_for());
         }
         self.payers.entry(payer.clone()).or_default()
     }

@@ -46,8 +46,8 @@ impl Wallet {
         Self::default()
     }
 
-    /// Sets `amount` aside in each of the budgets, which are all different, or in none. What costs nothing needs a lease too, so that it is
-    /// told which budgets it fell under, but no money in it, and no time either.
+    /// Sets `amount` aside in each of the budgets, which are all different, or in none. What costs nothing needs a lease
+    /// too, so that it is told which budgets it fell under, but no money in it, and no time either.
     ///
     /// # Errors
     /// [`Missing`]: which budgets have too little here, and how much they have. Ask for more, call

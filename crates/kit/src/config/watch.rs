@@ -37,8 +37,8 @@ pub struct ReloadStatus {
 /// The configuration in force. Share it by `Arc`; readers never wait.
 ///
 /// A reload is taken over whole or not at all, and the last good configuration stays. The sections `server`,
-/// `telemetry`, `peers`, `mtls`, `nats`, `access`, `budgets`, `redis`, `batch`, `usage`, `alerts` and, but for its `defaults`, `cache`
-/// are read at start only: a change there is reported as a warning and waits for a restart.
+/// `telemetry`, `peers`, `mtls`, `nats`, `access`, `budgets`, `redis`, `batch`, `usage`, `alerts` and, but for its
+/// `defaults`, `cache` are read at start only: a change there is reported as a warning and waits for a restart.
 #[derive(Debug)]
 pub struct ConfigHandle {
     path: Option<PathBuf>,

@@ -95,7 +95,7 @@ fn count_tokens(record: &CallRecord, [vendor, model]: [&str; 2]) {
     let kinds = [
         ("input", record.usage.input),
         ("cache_read", record.usage.cache_read),
-        ("cache_write", record.usage.cache_write + record.usage.cache_write_1h),
+        ("cache_write", record.usage.cache_write.saturating_add(record.usage.cache_write_1h)),
         ("output", record.usage.output),
         ("reasoning", record.usage.reasoning),
     ];

@@ -4,8 +4,8 @@
 //! they then deliver messages once more as if it were the first time, perhaps while another ingester still stores them.
 //! So the time is cut into epochs, one for each leader of the consumer. What was in the stream when an epoch began counts as
 //! delivered before, and is kept back until nobody can still be storing it. So is what its sender sent again: the first copy
-//! may have been delivered and then lost with the server, so that the second is not known for one. The first ingester to notice an epoch notes its
-//! beginning in the consumer's metadata, so that a new ingester does not have to begin one.
+//! may have been delivered and then lost with the server, so that the second is not known for one. The first ingester to
+//! notice an epoch notes its beginning in the consumer's metadata, so that a new ingester does not have to begin one.
 
 use async_nats::jetstream::consumer::Info;
 use std::time::{Duration, SystemTime};

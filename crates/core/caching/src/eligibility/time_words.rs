@@ -8,8 +8,8 @@ const WORDS: &str = include_str!("../../data/time_words.txt");
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(WORDS));
 
-/// Whether a line of a text has a word like "today" or "random", and no date that says which day that is. Only a date in digits does, as
-/// in `2026-11-30`, `30.11.2026` or `2026年11月30日`: whoever gives one means no other.
+/// Whether a line of a text has a word like "today" or "random", and no date that says which day that is. Only a date in
+/// digits does, as in `2026-11-30`, `30.11.2026` or `2026年11月30日`: whoever gives one means no other.
 pub fn speaks_of_now(text: &str) -> bool {
     folded(text).lines().any(|line| LEXICON.is_in(line) && !has_date(line))
 }

@@ -4,8 +4,9 @@ use super::{Action, Compiled, Inspection, tally::Tally};
 use std::sync::Arc;
 
 /// Most bytes of a text that are held back while one match may be growing. Personal data are never that long, nor are
-/// words without thousands of characters that do not show, and a match of a regular expression seldom. A flagged one that is longer counts as found; one that would have
-/// to be redacted or refused ends the text: see [`Inspection::undecided_by`].
+/// words without thousands of characters that do not show, and a match of a regular expression seldom. A flagged one
+/// that is longer counts as found; one that would have to be redacted or refused ends the text: see
+/// [`Inspection::undecided_by`].
 pub const MOST_HELD: usize = 8 * 1024;
 
 /// Up to here every piece is looked at as it comes; more than that is looked at again once it has grown by an eighth,
