@@ -22,7 +22,7 @@ use signalbox_api::{
         export_usage_response::Summary,
     },
 };
-use signalbox_ports::usage_store::Export;
+use signalbox_ports::usage_store::{Export, Exported};
 use signalbox_types::{ErrorReason, Failure};
 use std::time::SystemTime;
 use tokio::sync::mpsc;
@@ -33,18 +33,54 @@ const AHEAD: usize = 4;
 
 type Piece = Result<ExportUsageResponse, Failure>;
 
+/// What is asked for.
+struct Wanted {
+    format: Format,
+    detail: Detail,
+    query: Export,
+}
+
+impl Wanted {
+    fn read(request: &ExportUsageRequest) -> Result<Self, Failure> {
+        let mut violations = Violations::default();
+        let format = known_enum::<Format>(request.format, "format", &mut violations);
+        violations.check(format != Format::Unspecified, || "format", || "is required");
+        let detail = known_enum::<Detail>(request.detail, "detail", &mut violations);
+        violations.into_result()?;
+        let query = Export { month: months::month(&request.month)?, tenant_id: request.tenant_id.clone() };
+        Ok(Self { format, detail, query })
+    }
+
+    /// Writes the file.
+    async fn write(
+        &self,
+        dependencies: &Dependencies,
+        exported: Exported,
+        outlet: &Outlet,
+    ) -> Result<(), Stopped> {
+        let Self { format, detail, query } = self;
+        match detail {
+            Detail::Request => {
+                requests::write(exported, Sheet::new(*format, requests::COLUMNS), outlet).await
+            }
+            Detail::Attempt => {
+                let sheet = Sheet::new(*format, attempts::COLUMNS);
+                attempts::write(dependencies, query, exported, sheet, outlet).await
+            }
+            Detail::Daily | Detail::Unspecified => {
+                daily::write(dependencies, query, Sheet::new(*format, daily::COLUMNS), outlet).await
+            }
+        }
+    }
+}
+
 /// Answers `ExportUsage`.
 pub(crate) async fn export(
     dependencies: &Dependencies,
     request: &ExportUsageRequest,
 ) -> Result<impl Stream<Item = Piece> + Send + use<>, Failure> {
-    let mut violations = Violations::default();
-    let format = known_enum::<Format>(request.format, "format", &mut violations);
-    violations.check(format != Format::Unspecified, || "format", || "is required");
-    let detail = known_enum::<Detail>(request.detail, "detail", &mut violations);
-    violations.into_result()?;
-    let query = Export { month: months::month(&request.month)?, tenant_id: request.tenant_id.clone() };
-    let exported = dependencies.store.export(&query).await.map_err(failure::of_store)?;
+    let wanted = Wanted::read(request)?;
+    let exported = dependencies.store.export(&wanted.query).await.map_err(failure::of_store)?;
     if exported.closed_at.is_none() && !request.allow_open {
         let message = format!(
             "month: {} is not closed yet, so it may still change; set allow_open to export what there is",
@@ -53,28 +89,10 @@ pub(crate) async fn export(
         return Err(Failure::new(ErrorReason::MonthOpen, message));
     }
     let (pieces, reader) = mpsc::channel(AHEAD);
+    let outlet = Outlet { pieces, closed_at: exported.closed_at };
     let dependencies = dependencies.clone();
     tokio::spawn(async move {
-        let outlet = Outlet { pieces, closed_at: exported.closed_at };
-        let failed = match detail {
-            Detail::Request => {
-                requests::write(exported, Sheet::new(format, requests::COLUMNS), &outlet).await
-            }
-            Detail::Attempt => {
-                attempts::write(
-                    &dependencies,
-                    &query,
-                    exported,
-                    Sheet::new(format, attempts::COLUMNS),
-                    &outlet,
-                )
-                .await
-            }
-            Detail::Daily | Detail::Unspecified => {
-                daily::write(&dependencies, &query, Sheet::new(format, daily::COLUMNS), &outlet).await
-            }
-        };
-        if let Err(Stopped::Failed(failure)) = failed {
+        if let Err(Stopped::Failed(failure)) = wanted.write(&dependencies, exported, &outlet).await {
             let _reader_gone = outlet.pieces.send(Err(failure)).await;
         }
     });
