@@ -1,9 +1,9 @@
 //! A job is paid for before it is taken.
 
 use super::lab::{Lab, item};
-use crate::budgets::bank::{BUDGET, Bank, LUNA, budget, is_exhausted};
+use crate::budgets::bank::{BUDGET, Bank, LUNA, acme, budget, is_exhausted, short, tenant};
 use serde_json::json;
-use signalbox_api::v1::batch_job::State;
+use signalbox_api::v1::{RateLimit, Tenant, batch_job::State};
 use signalbox_testkit::{Topology, both_topologies};
 use signalbox_vendorsim::{Place, Times, Vendor};
 use tonic::Code;
@@ -47,4 +47,24 @@ async fn a_job_that_the_budget_cannot_pay_is_not_kept(topology: Topology) {
     lab.books_are_closed("short", 1).await;
 }
 
-both_topologies!(a_job_is_reserved_whole_or_refused_whole, a_job_that_the_budget_cannot_pay_is_not_kept);
+/// A rate is for callers who wait: a job may be larger than a minute's, and takes nothing from it, whether its items go to
+/// batch endpoints or are called as usual.
+async fn a_tenants_rate_neither_holds_its_jobs_back_nor_is_used_up_by_them(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    let rate_limit =
+        Some(RateLimit { requests_per_minute: 2, concurrent_requests: 1, ..RateLimit::default() });
+    lab.bank.limit(Tenant { rate_limit, ..tenant(&acme()) }).await;
+    let items = |model: &'static str, name: &'static str| {
+        (0..8).map(move |number| item(&format!("{name}-{number}"), model))
+    };
+    lab.submit("large", items(LUNA, "batch").chain(items("ollama/gemma4", "usual")).collect()).await.unwrap();
+    lab.books_are_closed("large", 16).await;
+    assert_eq!(lab.job("large").await.unwrap().counts.unwrap().succeeded, 16);
+    lab.bank.ask(short(LUNA)).await.unwrap();
+}
+
+both_topologies!(
+    a_job_is_reserved_whole_or_refused_whole,
+    a_job_that_the_budget_cannot_pay_is_not_kept,
+    a_tenants_rate_neither_holds_its_jobs_back_nor_is_used_up_by_them,
+);

@@ -1,11 +1,12 @@
 //! Processes that die, and processes that stand still: nothing is lost, nothing is handed over twice.
 
 use super::lab::{HAIKU, Lab, item};
-use crate::budgets::bank::{LUNA, acme};
+use crate::budgets::bank::{BUDGET, LUNA, acme};
 use serde_json::json;
 use signalbox_api::v1::{StreamBatchResultsRequest, StreamBatchResultsResponse};
-use signalbox_testkit::{Fleet, Topology, both_topologies, eventually};
+use signalbox_testkit::{Fleet, Topology, both_topologies, eventually, eventually_some};
 use signalbox_vendorsim::{Place, SubmittedBatch, Times, Vendor};
+use std::time::Duration;
 use tonic::Streaming;
 
 /// Longer than anybody waits.
@@ -65,7 +66,40 @@ async fn a_process_that_dies_while_it_waits_for_vendors_loses_nothing(topology: 
     assert_eq!(items(&lab.bank.vendors.batches()), 4);
 }
 
+/// Killed at any moment between taking the items in and the answer: the job is there or its money is free again within
+/// seconds (minutes, as it comes), and handed in again it is there once.
+async fn a_process_that_dies_while_it_takes_jobs_leaves_no_money_behind(topology: Topology) {
+    const KILLS: u64 = 6;
+    let mut lab = Lab::open(topology).await;
+    let name = |kill: u64| format!("taken-{kill}");
+    for kill in 0..KILLS {
+        let submitting = {
+            let (client, job) = (lab.client(Fleet::ADMIN_KEY), super::lab::job(&name(kill)));
+            tokio::spawn(super::lab::submit(client, job, vec![item("a", LUNA), item("b", LUNA)]))
+        };
+        // Not to wait for something: to strike elsewhere each time.
+        tokio::time::sleep(Duration::from_millis(3 + 5 * kill)).await;
+        crash(&mut lab, 0).await;
+        let _answered_or_lost = submitting.await.unwrap();
+    }
+    for kill in 0..KILLS {
+        eventually_some("it is taken", || async {
+            lab.submit(&name(kill), vec![item("a", LUNA), item("b", LUNA)]).await.ok()
+        })
+        .await;
+    }
+    for kill in 0..KILLS {
+        assert_eq!(lab.ended(&name(kill)).await.counts.unwrap().succeeded, 2);
+    }
+    eventually("nothing is reserved any more", || async {
+        lab.bank.status(BUDGET).await.reserved_nano_eur == 0
+    })
+    .await;
+    lab.bank.agrees(2 * KILLS).await;
+}
+
 both_topologies!(
+    a_process_that_dies_while_it_takes_jobs_leaves_no_money_behind,
     a_process_that_dies_while_it_hands_over_hands_nothing_over_twice,
     a_lost_answer_hands_nothing_over_twice,
     a_process_that_dies_while_it_waits_for_vendors_loses_nothing,
@@ -133,8 +167,22 @@ async fn two_processes_share_the_work() {
         missing.iter().all(|missing| missing.as_ref().is_err_and(|missing| missing.contains("batch store")))
     })
     .await;
-    lab.bank.vendors.release_batches();
     lab.bank.parts().postgres.restart().await;
+    eventually("the lanes are ready", || async {
+        lab.lane(0).ready().await.is_ok() && lab.lane(1).ready().await.is_ok()
+    })
+    .await;
+
+    // One that can only be read is as good as none, for whoever keeps budgets in it too.
+    lab.bank.parts().postgres.set_read_only(true).await;
+    eventually("the lanes and the ledger miss a store that they can write", || async {
+        let lane = lab.lane(0).ready().await.err().unwrap_or_default();
+        let books = lab.bank.books().ready().await.err().unwrap_or_default();
+        lane.contains("batch store") && books.contains("budget store")
+    })
+    .await;
+    lab.bank.parts().postgres.set_read_only(false).await;
+    lab.bank.vendors.release_batches();
     lab.accounts("outlived", 2).await;
     lab.bank.agrees(10).await;
     assert_eq!(items(&lab.batches(Vendor::Openai)), 10);

@@ -1,10 +1,10 @@
 //! How items end that are not simply answered.
 
-use super::lab::{HAIKU, Lab, answer, error, item, job, paid};
+use super::lab::{HAIKU, Lab, answer, asking, error, item, job, paid};
 use crate::budgets::bank::LUNA;
 use serde_json::json;
-use signalbox_api::v1::{BatchJob, batch_item_error::Kind, batch_job::State, batch_window};
-use signalbox_testkit::{Topology, both_topologies};
+use signalbox_api::v1::{BatchJob, GenerateRequest, batch_item_error::Kind, batch_job::State, batch_window};
+use signalbox_testkit::{Topology, ask, both_topologies, eventually};
 use signalbox_vendorsim::{BatchState, Fault, Match, Place, Times, Vendor};
 
 fn model_of(vendor: Vendor, model: &str, fault: &str, times: Times) -> (Match, Fault, Times) {
@@ -46,6 +46,42 @@ async fn a_window_that_is_refused_whole_goes_to_the_next_vendor(topology: Topolo
     assert_eq!(state("anthropic"), (batch_window::State::Ended, true));
     for result in lab.results("refused").await {
         assert_eq!(answer(&result).route.as_ref().unwrap().vendor, "anthropic");
+    }
+}
+
+/// A vendor that refuses a batch for one of its items is handed the others without it; and keeps no file of any of them.
+async fn one_bad_item_does_not_fail_the_others(topology: Topology) {
+    const MODELS: [(Vendor, &str); 4] = [
+        (Vendor::Openai, LUNA),
+        (Vendor::Anthropic, HAIKU),
+        (Vendor::Gemini, "gemini/gemini-3.5-flash-lite"),
+        (Vendor::Xai, "xai/grok-4.3"),
+    ];
+    let lab = Lab::open(topology).await;
+    let mut items = Vec::new();
+    for (vendor, model) in MODELS {
+        let named = |number: usize| format!("{}-{number}", vendor.name());
+        items.extend((0..5).map(|number| item(&named(number), model)));
+        let bad =
+            GenerateRequest { max_output_tokens: Some(100), ..ask::request(model, "refuse-batch, please") };
+        items.insert(items.len() - 2, asking(&format!("{}-bad", vendor.name()), bad));
+    }
+    lab.submit("mixed", items).await.unwrap();
+    lab.books_are_closed("mixed", 24).await;
+    let counts = lab.job("mixed").await.unwrap().counts.unwrap();
+    assert_eq!((counts.succeeded, counts.failed), (20, 4), "{counts:?}");
+    for (vendor, _) in MODELS {
+        let result = lab.result("mixed", &format!("{}-bad", vendor.name())).await;
+        let bad = error(&result);
+        assert_eq!((bad.kind(), &*bad.reason), (Kind::Failed, "INVALID_REQUEST"), "{bad:?}");
+        assert!(bad.message.contains("as it says itself"), "{bad:?}");
+        // Those that were taken, and those that were refused once they were looked through.
+        let taken = lab.batches(vendor).into_iter().filter(|batch| batch.state == BatchState::Completed);
+        assert_eq!(taken.map(|batch| batch.items.len()).sum::<usize>(), 5, "{vendor:?}");
+        eventually(&format!("{vendor:?} keeps no files"), || async {
+            lab.bank.vendors.file_count(vendor) == 0
+        })
+        .await;
     }
 }
 
@@ -115,6 +151,7 @@ async fn what_is_not_done_in_time_expires(topology: Topology) {
 both_topologies!(
     an_item_that_fails_goes_to_the_next_vendor,
     a_window_that_is_refused_whole_goes_to_the_next_vendor,
+    one_bad_item_does_not_fail_the_others,
     an_item_that_nobody_serves_has_failed,
     a_cancelled_job_keeps_what_was_finished,
     a_job_that_is_cancelled_before_its_window_is_full_costs_nothing,

@@ -140,6 +140,12 @@ impl Bank {
         self.books().budgets(Fleet::ADMIN_KEY)
     }
 
+    /// Changes the tenant.
+    pub(crate) async fn limit(&self, change: Tenant) {
+        let request = v1::UpdateTenantRequest { tenant: Some(change), update_mask: None };
+        self.budgets().update_tenant(request).await.unwrap();
+    }
+
     pub(crate) async fn add(&self, budget: Budget) -> Budget {
         let made = self.budgets().create_budget(v1::CreateBudgetRequest { budget: Some(budget) }).await;
         made.unwrap().into_inner().budget.unwrap()

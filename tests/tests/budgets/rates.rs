@@ -17,14 +17,6 @@ fn requests(requests_per_minute: u32) -> Option<RateLimit> {
     Some(RateLimit { requests_per_minute, ..RateLimit::default() })
 }
 
-impl Bank {
-    /// Changes the tenant, and waits until routers have heard of it.
-    async fn limit(&self, change: Tenant) {
-        let request = v1::UpdateTenantRequest { tenant: Some(change), update_mask: None };
-        self.budgets().update_tenant(request).await.unwrap();
-    }
-}
-
 fn number(metadata: &MetadataMap, name: &str) -> Option<u64> {
     metadata.get(name)?.to_str().ok()?.parse().ok()
 }

@@ -22,10 +22,10 @@ impl Workplace {
             reason = known.name(),
             "a vendor refused a window"
         );
-        metrics::window_refused(vendor, known.name());
         if may_mean_one_item(known) && self.split(claim, known).await? {
             return Ok(());
         }
+        metrics::window_refused(vendor, known.name());
         // A vendor that is full, or in a hurry, takes it later.
         let fault = if fault(known) == Fault::Vendor { Fault::Vendor } else { Fault::Target };
         self.end_all(claim, fault, known, message, Some(known.name().to_owned())).await

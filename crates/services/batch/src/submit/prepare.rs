@@ -120,11 +120,12 @@ fn named_in(request: Option<&Request>) -> (&'static str, bool) {
 
 /// The failure with the item whose it is, and the field where one is meant.
 fn of_item(place: &str, of_model: bool, mut failure: Failure) -> Failure {
-    let field = match of_model {
+    let field = match failure.violations.first() {
         // The message begins with the field.
-        _ if !failure.violations.is_empty() => ".",
-        true => ".model: ",
-        false => ": ",
+        Some(first) if failure.message.starts_with(&first.field) => ".".to_owned(),
+        Some(first) => format!(".{}: ", first.field),
+        None if of_model => ".model: ".to_owned(),
+        None => ": ".to_owned(),
     };
     failure.message = format!("{place}{field}{}", failure.message);
     for violation in &mut failure.violations {

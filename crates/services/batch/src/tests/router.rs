@@ -40,7 +40,10 @@ fn prepare(asked: PrepareBatchItemRequest) -> Result<PrepareBatchItemResponse, S
         "one" => (Lane::Batch, &["a"]),
         "usual" => (Lane::Interactive, &["c"]),
         _ => {
-            let failure = Failure::new(ErrorReason::UnknownModel, format!("there is no `{model}`"));
+            // As the catalogue says it: the field, and a message without.
+            let told = format!("there is no `{model}`");
+            let violations = Failure::invalid("model", &*told).violations;
+            let failure = Failure { violations, ..Failure::new(ErrorReason::UnknownModel, told) };
             return Err(to_status(&failure));
         }
     };
