@@ -81,12 +81,12 @@ impl MemoryCache {
 
     fn embedder(&self, name: &str) -> Option<u16> {
         let mut embedders = locked(&self.embedders);
-        let known = embedders.iter().position(|known| **known == *name);
-        let number = known.unwrap_or_else(|| {
-            embedders.push(name.into());
-            embedders.len() - 1
-        });
-        u16::try_from(number).ok()
+        if let Some(known) = embedders.iter().position(|known| **known == *name) {
+            return u16::try_from(known).ok();
+        }
+        let number = u16::try_from(embedders.len()).ok()?;
+        embedders.push(name.into());
+        Some(number)
     }
 
     /// The entry a key leads to, be it by another.

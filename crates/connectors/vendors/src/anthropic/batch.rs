@@ -150,12 +150,12 @@ fn told(batch: Batch) -> VendorBatch {
         _ => VendorBatchState::Running,
     };
     let Counts { processing, succeeded, errored, canceled, expired } = batch.request_counts;
-    let failed = errored + canceled + expired;
+    let failed = errored.saturating_add(canceled).saturating_add(expired);
     let read = |text: Option<String>| text.as_deref().and_then(time);
     VendorBatch {
         id: batch.id,
         state,
-        total: processing + succeeded + failed,
+        total: processing.saturating_add(succeeded).saturating_add(failed),
         succeeded,
         failed,
         created: read(batch.created_at),

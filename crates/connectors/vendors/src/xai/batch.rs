@@ -193,7 +193,7 @@ fn reason_of(message: &str) -> ErrorReason {
 
 fn told(batch: Batch) -> VendorBatch {
     let Counts { num_requests, num_pending, num_success, num_error, num_cancelled } = batch.state;
-    let is_refused = batch.cancel_by_xai_message.is_some() && num_success + num_error == 0;
+    let is_refused = batch.cancel_by_xai_message.is_some() && num_success == 0 && num_error == 0;
     let state = match () {
         () if is_refused => VendorBatchState::Refused,
         () if num_pending > 0 && batch.cancel_time.is_some() => VendorBatchState::Cancelling,
@@ -212,7 +212,7 @@ fn told(batch: Batch) -> VendorBatch {
         state,
         total: num_requests,
         succeeded: num_success,
-        failed: num_error + num_cancelled,
+        failed: num_error.saturating_add(num_cancelled),
         created: batch.create_time.as_deref().and_then(time),
         expires,
         ended: None,
