@@ -2,10 +2,12 @@
 //! and the golden files run exactly what production runs.
 
 use crate::batch::BatchCodec;
-use crate::{anthropic, gemini, ollama, openai, xai};
+use crate::draft::{self, Draft};
+use crate::{anthropic, gemini, mend, ollama, openai, xai};
+use signalbox_pricing::arrived_in_part;
 use signalbox_types::{
-    Adjustment, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt, StreamEvent,
-    TokenUsage, VendorKind,
+    Adjustment, Arrived, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt,
+    StreamEvent, TokenUsage, VendorKind,
 };
 use std::time::SystemTime;
 
@@ -57,8 +59,25 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     /// The request for an answer. Fails only where the prompt cannot be said to this vendor at all.
     fn encode(&self, context: EncodeContext<'_>, prompt: &Prompt) -> Result<EncodedCall, Failure>;
 
-    /// Reads a whole answer. `json_tool` as in the [`EncodedCall`].
-    fn decode(&self, body: &[u8], json_tool: Option<&str>) -> Result<ModelAnswer, Failure>;
+    /// Reads a whole answer as far as it is one; fails where it cannot be read. `json_tool` as in the [`EncodedCall`].
+    fn draft(&self, body: &[u8], json_tool: Option<&str>) -> Result<Draft, Failure>;
+
+    /// Reads a whole answer that can be used. The failure says what had come of one that cannot.
+    fn decode(&self, body: &[u8], json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+        match self.draft(body, json_tool) {
+            Ok(draft) => draft.into_answer(),
+            Err(failure) => Err(failure.after(self.arrived(body, json_tool))),
+        }
+    }
+
+    /// What had come of an answer whose body broke off, or cannot be read.
+    fn arrived(&self, body: &[u8], json_tool: Option<&str>) -> Arrived {
+        let Some(mended) = mend::closed(body) else { return Arrived::default() };
+        match self.draft(&mended, json_tool) {
+            Ok(draft) => arrived_in_part(&draft.answer),
+            Err(_) => draft::arrived_unread(body),
+        }
+    }
 
     /// A reader for a streamed answer.
     fn stream_decoder(&self, json_tool: Option<&str>) -> Box<dyn StreamDecoder>;

@@ -7,11 +7,13 @@ mod adjust;
 mod anthropic;
 mod batch;
 mod codec;
+mod draft;
 mod failures;
 mod framing;
 mod gemini;
 mod http;
 mod json;
+mod mend;
 mod ollama;
 mod openai;
 mod rate_limits;
@@ -24,5 +26,6 @@ pub use batch::{
     BatchCodec, BatchPage, ElementFrames, Finding, JsonTools, NewBatch, NewBatchCall, ResultSource,
 };
 pub use codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder, codec_for};
+pub use draft::Draft;
 pub use framing::{Frame, NdjsonFrames, SseFrames};
 pub use http::{Bulkhead, ConfigureVendorError, HttpVendor, Timeouts, VendorConfig};

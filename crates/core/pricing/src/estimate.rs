@@ -38,6 +38,17 @@ pub fn estimate_event_tokens(event: &StreamEvent) -> u64 {
     }
 }
 
+/// About how many tokens a whole answer is.
+pub fn estimate_answer_tokens(parts: &[Part]) -> u64 {
+    let tokens = |part: &Part| match part {
+        Part::Text { text, .. } => estimate_tokens(text),
+        Part::ToolCall(call) => estimate_tokens(&call.arguments),
+        Part::Reasoning(reasoning) => estimate_tokens(&reasoning.text),
+        Part::Image(_) | Part::ToolResult(_) => 0,
+    };
+    parts.iter().map(tokens).fold(0, u64::saturating_add)
+}
+
 /// Weight of one character.
 fn sixteenths(character: char) -> u64 {
     match character {

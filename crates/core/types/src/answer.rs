@@ -19,6 +19,15 @@ pub struct ModelAnswer {
     pub usage: TokenUsage,
 }
 
+/// What had come of an answer that cannot be used: it may have to be paid for all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Arrived {
+    /// What the vendor reported.
+    pub usage: Option<TokenUsage>,
+    /// About how many tokens of the answer came; none where the report is of the whole answer.
+    pub answer_tokens: u64,
+}
+
 /// Why an answer ended. Never invented: an answer without one is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FinishReason {

@@ -1,5 +1,6 @@
 //! One taxonomy of failure, whatever the vendor said.
 
+use crate::Arrived;
 use std::{collections::BTreeMap, time::Duration};
 
 /// Why a call failed. The name in `SCREAMING_SNAKE_CASE` is `google.rpc.ErrorInfo.reason`; each has a page in
@@ -291,6 +292,8 @@ pub struct Failure {
     pub quota_left_percent: Option<u8>,
     /// The tenant's limits that stood in the way, where that is the reason.
     pub quota: Option<Box<Quota>>,
+    /// What had come of the answer, where the failure is that it cannot be used.
+    pub arrived: Option<Box<Arrived>>,
 }
 
 impl Failure {
@@ -306,7 +309,14 @@ impl Failure {
             vendor_request_id: String::new(),
             quota_left_percent: None,
             quota: None,
+            arrived: None,
         }
+    }
+
+    /// The same, after so much of an answer had come.
+    pub fn after(self, arrived: Arrived) -> Self {
+        let came = arrived.usage.is_some() || arrived.answer_tokens > 0;
+        Self { arrived: came.then(|| Box::new(arrived)), ..self }
     }
 
     /// An invalid field.

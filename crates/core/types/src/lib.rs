@@ -16,7 +16,7 @@ mod stream;
 mod text;
 mod usage;
 
-pub use answer::{Adjustment, Embedding, EmbeddingAnswer, FinishReason, ModelAnswer};
+pub use answer::{Adjustment, Arrived, Embedding, EmbeddingAnswer, FinishReason, ModelAnswer};
 pub use capability::{Capabilities, Capability};
 pub use drill::DrillFault;
 pub use error::{ErrorReason, Failure, Fault, FieldViolation, Quota, QuotaViolation};

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use signalbox_api::{convert, v1};
 use signalbox_kit::{catalog::Timeouts, config::ConfigHandle};
 use signalbox_ports::{BoxAnswerStream, VendorApi, VendorReply, VendorTarget, vendor_batch::VendorBatches};
+use signalbox_pricing::arrived_whole;
 use signalbox_types::{DrillFault, EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
 use std::{
     sync::{
@@ -140,7 +141,8 @@ impl VendorApi for FaultyVendor {
         match self.injected.fault {
             DrillFault::CutAfter(_) => {
                 let message = format!("vendor `{}`: the answer broke off, {ON_PURPOSE}", self.name);
-                Err(Failure::new(ErrorReason::VendorBadResponse, message))
+                let failure = Failure::new(ErrorReason::VendorBadResponse, message);
+                Err(failure.after(arrived_whole(&reply.value)))
             }
             _ => Ok(reply),
         }

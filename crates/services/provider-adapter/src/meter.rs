@@ -193,6 +193,10 @@ impl Meter {
     /// The call failed. `usage`: what the vendor had reported until then.
     pub(crate) fn fail(mut self, failure: &Failure, usage: Option<TokenUsage>) -> Status {
         self.reported(usage);
+        if let Some(arrived) = &failure.arrived {
+            self.reported(arrived.usage);
+            self.so_far.arrived(arrived.answer_tokens);
+        }
         self.quota_left(failure.quota_left_percent.map(|percent| f64::from(percent) / 100.0));
         self.hold = health::hold(failure);
         let usage = self.used_until_failure(failure.reason);
@@ -215,6 +219,7 @@ impl Meter {
     fn used_until_failure(&self, reason: ErrorReason) -> TokenUsage {
         let worked_on = self.first_token.is_some()
             || self.so_far.is_reported()
+            || self.so_far.answer_tokens() > 0
             || matches!(
                 reason,
                 ErrorReason::VendorTimeout

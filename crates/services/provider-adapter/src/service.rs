@@ -12,6 +12,7 @@ use signalbox_api::{
 };
 use signalbox_kit::{Clock, access::require, config::ConfigHandle, telemetry::trace::Span};
 use signalbox_ports::{Admission, CallSink, Identity, UsageLog, VendorApi, VendorReply};
+use signalbox_pricing::estimate_answer_tokens;
 use signalbox_types::{Part, UsageSource};
 use std::{collections::HashMap, sync::Arc};
 use tonic::{Request, Response, Status};
@@ -80,7 +81,7 @@ impl ProviderService for Adapter {
         adjustments.splice(0..0, call.adjustments);
         let mut usage = answer.usage;
         if usage.source == UsageSource::Unknown {
-            usage = meter.estimate(answer_tokens(&answer.parts));
+            usage = meter.estimate(estimate_answer_tokens(&answer.parts));
         }
         let facts = meter.answered(usage, answer.model, request_id, adjustments, answer.finish_reason);
         let keep_reasoning = call.keep_reasoning;
@@ -242,16 +243,4 @@ fn ended<T>(span: &Span, result: Result<T, Status>) -> Result<Response<T>, Statu
 /// Reasoning that nobody asked to see and no vendor needs back.
 fn is_bare_reasoning(part: &Part) -> bool {
     matches!(part, Part::Reasoning(reasoning) if reasoning.signature.is_none())
-}
-
-fn answer_tokens(parts: &[Part]) -> u64 {
-    parts
-        .iter()
-        .map(|part| match part {
-            Part::Text { text, .. } => signalbox_pricing::estimate_tokens(text),
-            Part::ToolCall(call) => signalbox_pricing::estimate_tokens(&call.arguments),
-            Part::Reasoning(reasoning) => signalbox_pricing::estimate_tokens(&reasoning.text),
-            Part::Image(_) | Part::ToolResult(_) => 0,
-        })
-        .sum()
 }

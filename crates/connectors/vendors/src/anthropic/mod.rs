@@ -13,10 +13,11 @@ mod thinking;
 
 use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use crate::draft::Draft;
 use crate::json;
 use crate::rate_limits::{self, ANTHROPIC_RATELIMIT};
 use http::HeaderMap;
-use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
+use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, Prompt};
 
 /// Name in messages, and of the writer of a [`signalbox_types::Reasoning`].
 const NAME: &str = "anthropic";
@@ -38,7 +39,7 @@ impl Codec for Anthropic {
         request::messages(context, prompt)
     }
 
-    fn decode(&self, body: &[u8], json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+    fn draft(&self, body: &[u8], json_tool: Option<&str>) -> Result<Draft, Failure> {
         response::answer(body, json_tool)
     }
 

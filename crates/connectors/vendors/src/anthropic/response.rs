@@ -1,6 +1,7 @@
 //! A whole answer.
 
 use super::NAME;
+use crate::draft::Draft;
 use crate::json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -93,19 +94,23 @@ impl Usage {
 }
 
 /// Reads an answer.
-pub(super) fn answer(body: &[u8], json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+pub(super) fn answer(body: &[u8], json_tool: Option<&str>) -> Result<Draft, Failure> {
     let message = json::read::<Message>(NAME, body)?;
-    let stop_reason = message.stop_reason.ok_or_else(|| json::unreadable(NAME, "no stop_reason"))?;
     let parts = message.content.into_iter().filter_map(|block| part(block, json_tool)).collect::<Vec<_>>();
     let calls_tools = parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
-    Ok(ModelAnswer {
+    let mut answer = ModelAnswer {
         id: message.id,
         model: message.model,
         parts,
-        finish_reason: finish_reason(&stop_reason, calls_tools, json_tool),
-        vendor_finish_reason: stop_reason,
         usage: message.usage.map(|usage| usage.tokens()).unwrap_or_default(),
-    })
+        ..ModelAnswer::default()
+    };
+    let Some(stop_reason) = message.stop_reason else {
+        return Ok(Draft::unusable(answer, json::unreadable(NAME, "no stop_reason")));
+    };
+    answer.finish_reason = finish_reason(&stop_reason, calls_tools, json_tool);
+    answer.vendor_finish_reason = stop_reason;
+    Ok(answer.into())
 }
 
 /// Reads a token count.

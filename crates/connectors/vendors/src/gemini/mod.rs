@@ -11,7 +11,8 @@ mod stream;
 
 use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
-use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, Prompt};
+use crate::draft::Draft;
+use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, Prompt};
 
 /// Name in messages, and of the writer of a [`signalbox_types::Reasoning`].
 const NAME: &str = "gemini";
@@ -37,7 +38,7 @@ impl Codec for Gemini {
     }
 
     /// Always whole JSON: a schema is a switch of its own here, never a tool.
-    fn decode(&self, body: &[u8], _json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+    fn draft(&self, body: &[u8], _json_tool: Option<&str>) -> Result<Draft, Failure> {
         response::answer(body)
     }
 

@@ -2,6 +2,7 @@
 
 use super::errors::Error;
 use super::{NAME, SIGNATURE_PREFIX, errors};
+use crate::draft::Draft;
 use crate::json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -137,13 +138,13 @@ fn finish_reason(word: &str, calls_tools: bool) -> FinishReason {
 }
 
 /// Reads an answer: one object, or the array of chunks of a stream that was not asked for as events.
-pub(super) fn answer(body: &[u8]) -> Result<ModelAnswer, Failure> {
+pub(super) fn answer(body: &[u8]) -> Result<Draft, Failure> {
     let mut answer = ModelAnswer::default();
     let mut finish = None;
     let mut calls = 0;
     for mut chunk in chunks(body)? {
         if let Some(error) = chunk.error {
-            return Err(errors::in_stream(error));
+            return Ok(Draft::unusable(answer, errors::in_stream(error)));
         }
         finish = chunk.take_finish().or(finish);
         for part in chunk.take_parts() {
@@ -153,9 +154,11 @@ pub(super) fn answer(body: &[u8]) -> Result<ModelAnswer, Failure> {
         answer.id = chunk.response_id.unwrap_or(answer.id);
         answer.model = chunk.model_version.unwrap_or(answer.model);
     }
-    let finish = finish.ok_or_else(|| json::unreadable(NAME, "no finishReason"))?;
+    let Some(finish) = finish else {
+        return Ok(Draft::unusable(answer, json::unreadable(NAME, "no finishReason")));
+    };
     (answer.finish_reason, answer.vendor_finish_reason) = finish.reason(calls > 0);
-    Ok(answer)
+    Ok(answer.into())
 }
 
 /// Reads a token count.

@@ -164,9 +164,8 @@ impl VendorApi for HttpVendor {
     ) -> Result<VendorReply<ModelAnswer>, Failure> {
         let mut call = self.codec.encode(context(target, false), prompt)?;
         let (adjustments, json_tool) = (mem::take(&mut call.adjustments), call.json_tool.take());
-        let (body, origin) = self.exchange(call, target.timeout).await?.into_answer().await?;
-        let decoded = self.codec.decode(body.as_slice(), json_tool.as_deref());
-        let mut value = decoded.map_err(|failure| origin.sign(failure))?;
+        let exchange = self.exchange(call, target.timeout).await?;
+        let (mut value, origin) = exchange.into_model_answer(self.codec, json_tool.as_deref()).await?;
         origin.secrets.mask_answer(&mut value);
         Ok(origin.reply(value, adjustments))
     }

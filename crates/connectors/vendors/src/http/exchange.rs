@@ -11,7 +11,7 @@ use crate::codec::{Codec, ResponseHead, StreamDecoder};
 use ::http::HeaderMap;
 use bytes::Bytes;
 use signalbox_ports::{BoxAnswerStream, VendorReply};
-use signalbox_types::{Adjustment, ErrorReason, Failure};
+use signalbox_types::{Adjustment, ErrorReason, Failure, ModelAnswer};
 use std::{
     sync::Arc,
     time::{Duration, SystemTime},
@@ -97,6 +97,23 @@ impl Exchange {
         let mut body = Whole::default();
         self.read(&mut body, ANSWER_LIMIT).await?;
         Ok((body, self.origin))
+    }
+
+    /// The answer of a call to a model, and whose it is. A failure says what had come of an answer by then.
+    pub(super) async fn into_model_answer(
+        mut self,
+        codec: &dyn Codec,
+        json_tool: Option<&str>,
+    ) -> Result<(ModelAnswer, Origin), Failure> {
+        let mut body = Whole::default();
+        let answer = match self.read(&mut body, ANSWER_LIMIT).await {
+            Ok(()) => codec.decode(body.as_slice(), json_tool),
+            Err(failure) => Err(failure.after(codec.arrived(body.as_slice(), json_tool))),
+        };
+        match answer {
+            Ok(answer) => Ok((answer, self.origin)),
+            Err(failure) => Err(self.origin.sign(failure)),
+        }
     }
 
     /// The events of a good answer.

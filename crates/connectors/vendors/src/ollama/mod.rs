@@ -8,8 +8,9 @@ mod response;
 mod stream;
 
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use crate::draft::Draft;
 use crate::json;
-use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, Prompt};
+use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, Prompt};
 
 /// Name in messages, and of the writer of a [`signalbox_types::Reasoning`].
 const NAME: &str = "ollama";
@@ -33,7 +34,7 @@ impl Codec for Ollama {
     }
 
     /// Always whole JSON: a schema is a switch of its own here, never a tool.
-    fn decode(&self, body: &[u8], _json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+    fn draft(&self, body: &[u8], _json_tool: Option<&str>) -> Result<Draft, Failure> {
         response::answer(body)
     }
 

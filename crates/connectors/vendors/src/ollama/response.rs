@@ -1,6 +1,7 @@
 //! Answers and their lines: a whole answer and a line of a stream have one form.
 
 use super::{NAME, errors};
+use crate::draft::Draft;
 use crate::json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -94,14 +95,8 @@ impl Line {
 }
 
 /// Reads an answer.
-pub(super) fn answer(body: &[u8]) -> Result<ModelAnswer, Failure> {
+pub(super) fn answer(body: &[u8]) -> Result<Draft, Failure> {
     let mut line = json::read::<Line>(NAME, body)?;
-    if let Some(error) = line.error {
-        return Err(errors::in_stream(&error));
-    }
-    if !line.done {
-        return Err(json::unreadable(NAME, "an answer that is not done"));
-    }
     let mut calls = 0;
     let pieces = line.message.take().unwrap_or_default().pieces(&mut calls);
     let parts = pieces.map(|piece| match piece {
@@ -112,13 +107,18 @@ pub(super) fn answer(body: &[u8]) -> Result<ModelAnswer, Failure> {
     let parts = parts.collect::<Vec<_>>();
     let (finish_reason, vendor_finish_reason) = line.finish_reason(calls > 0);
     let usage = line.tokens().unwrap_or_default();
-    Ok(ModelAnswer {
+    let answer = ModelAnswer {
         id: String::new(),
         model: line.model,
         parts,
         finish_reason,
         vendor_finish_reason,
         usage,
+    };
+    Ok(match line.error {
+        Some(error) => Draft::unusable(answer, errors::in_stream(&error)),
+        None if !line.done => Draft::unusable(answer, json::unreadable(NAME, "an answer that is not done")),
+        None => answer.into(),
     })
 }
 

@@ -2,8 +2,8 @@
 
 use super::{dialect::Dialect, request, response, stream::Decoder};
 use crate::codec::{EncodeContext, EncodedCall, StreamDecoder};
-use crate::{adjust::Adjustments, json};
-use signalbox_types::{Failure, ModelAnswer, Prompt};
+use crate::{adjust::Adjustments, draft::Draft, json};
+use signalbox_types::{Failure, Prompt};
 
 /// The header that carries the key.
 pub(crate) fn credentials(key: &str) -> (&'static str, String) {
@@ -27,8 +27,8 @@ pub(crate) fn encode(
 }
 
 /// Reads a whole answer.
-pub(crate) fn decode(dialect: &Dialect, body: &[u8]) -> Result<ModelAnswer, Failure> {
-    response::decode(dialect, body)
+pub(crate) fn draft(dialect: &Dialect, body: &[u8]) -> Result<Draft, Failure> {
+    response::draft(dialect, body)
 }
 
 /// A reader for a streamed answer.

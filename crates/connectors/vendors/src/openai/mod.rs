@@ -21,10 +21,11 @@ mod wire;
 
 use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use crate::draft::Draft;
 use crate::rate_limits::{self, X_RATELIMIT};
 use dialect::Dialect;
 use http::HeaderMap;
-use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, OpenAiEndpoint, Prompt};
+use signalbox_types::{EmbedRequest, EmbeddingAnswer, Failure, OpenAiEndpoint, Prompt};
 
 /// OpenAI itself.
 pub(crate) static OPENAI: OpenAi = OpenAi(&dialect::OPENAI);
@@ -55,10 +56,10 @@ impl Codec for OpenAi {
         }
     }
 
-    fn decode(&self, body: &[u8], _json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
+    fn draft(&self, body: &[u8], _json_tool: Option<&str>) -> Result<Draft, Failure> {
         match wire::Surface::of_answer(self.0.name, body)? {
-            wire::Surface::Chat => chat::decode(self.0, body),
-            wire::Surface::Responses => responses::decode(self.0, body),
+            wire::Surface::Chat => chat::draft(self.0, body),
+            wire::Surface::Responses => responses::draft(self.0, body),
         }
     }
 

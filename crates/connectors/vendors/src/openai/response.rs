@@ -3,6 +3,7 @@
 use super::dialect::Dialect;
 use super::errors;
 use super::wire::{Usage, Word};
+use crate::draft::Draft;
 use crate::json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -58,27 +59,33 @@ struct Function<'a> {
 }
 
 /// Reads a whole answer.
-pub(super) fn decode(dialect: &Dialect, body: &[u8]) -> Result<ModelAnswer, Failure> {
-    let answer: Answer<'_> = json::read(dialect.name, body)?;
-    if answer.error.is_some() {
-        return Err(errors::in_band(dialect, body));
-    }
-    let choice = answer.choices.into_iter().flatten().next();
-    let choice = choice.ok_or_else(|| json::unreadable(dialect.name, "no choices"))?;
+pub(super) fn draft(dialect: &Dialect, body: &[u8]) -> Result<Draft, Failure> {
+    let Answer { id, model, choices, usage, error } = json::read(dialect.name, body)?;
+    let mut answer = ModelAnswer {
+        id: id.as_str().to_owned(),
+        model: model.as_str().to_owned(),
+        usage: usage.map(Into::into).unwrap_or_default(),
+        ..ModelAnswer::default()
+    };
+    let ended = match choices.into_iter().flatten().next() {
+        Some(choice) => take_choice(dialect, choice, &mut answer),
+        None => Err(json::unreadable(dialect.name, "no choices")),
+    };
+    let ended = if error.is_some() { Err(errors::in_band(dialect, body)) } else { ended };
+    Ok(Draft { answer, problem: ended.err() })
+}
+
+/// What the answer says and why it ended; a failure where that is not said.
+fn take_choice(dialect: &Dialect, choice: Choice<'_>, answer: &mut ModelAnswer) -> Result<(), Failure> {
     let word = choice.finish_reason.as_str();
     let message = choice.message.unwrap_or_default();
     let refused = message.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty());
     let called = message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty());
-    let finish_reason = finish_reason(word, called, refused)
-        .ok_or_else(|| json::unreadable(dialect.name, "no finish reason"))?;
-    Ok(ModelAnswer {
-        id: answer.id.as_str().to_owned(),
-        model: answer.model.as_str().to_owned(),
-        finish_reason,
-        vendor_finish_reason: word.to_owned(),
-        usage: answer.usage.map(Into::into).unwrap_or_default(),
-        parts: parts(dialect, message),
-    })
+    answer.parts = parts(dialect, message);
+    word.clone_into(&mut answer.vendor_finish_reason);
+    let finish_reason = finish_reason(word, called, refused);
+    answer.finish_reason = finish_reason.ok_or_else(|| json::unreadable(dialect.name, "no finish reason"))?;
+    Ok(())
 }
 
 fn parts(dialect: &Dialect, message: Message<'_>) -> Vec<Part> {

@@ -9,11 +9,12 @@ mod errors;
 
 use crate::batch::BatchCodec;
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use crate::draft::Draft;
 use crate::openai::dialect::{Dialect, EndUserField};
 use crate::openai::{chat, errors as error_objects};
 use crate::rate_limits::{self, X_RATELIMIT};
 use http::HeaderMap;
-use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Prompt};
+use signalbox_types::{EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, Prompt};
 
 static DIALECT: Dialect = Dialect {
     name: "xai",
@@ -49,8 +50,8 @@ impl Codec for Xai {
         chat::encode(&DIALECT, context, prompt)
     }
 
-    fn decode(&self, body: &[u8], _json_tool: Option<&str>) -> Result<ModelAnswer, Failure> {
-        chat::decode(&DIALECT, body)
+    fn draft(&self, body: &[u8], _json_tool: Option<&str>) -> Result<Draft, Failure> {
+        chat::draft(&DIALECT, body)
     }
 
     fn stream_decoder(&self, _json_tool: Option<&str>) -> Box<dyn StreamDecoder> {

@@ -1,6 +1,7 @@
 //! A wire format small enough to see through.
 
 use crate::codec::{Codec, EncodeContext, EncodedCall, ResponseHead, StreamDecoder};
+use crate::draft::Draft;
 use signalbox_types::{
     Adjustment, Completion, EmbedRequest, EmbeddingAnswer, ErrorReason, Failure, ModelAnswer, Part, Prompt,
     StreamEvent, TokenUsage,
@@ -29,12 +30,12 @@ impl Codec for Lines {
         })
     }
 
-    fn decode(&self, body: &[u8], _: Option<&str>) -> Result<ModelAnswer, Failure> {
+    fn draft(&self, body: &[u8], _: Option<&str>) -> Result<Draft, Failure> {
         let text = String::from_utf8(body.to_vec()).unwrap();
         if text == "?" {
             return Err(Failure::new(ErrorReason::VendorBadResponse, "what"));
         }
-        Ok(ModelAnswer { parts: vec![Part::text(text)], ..ModelAnswer::default() })
+        Ok(ModelAnswer { parts: vec![Part::text(text)], ..ModelAnswer::default() }.into())
     }
 
     fn stream_decoder(&self, _: Option<&str>) -> Box<dyn StreamDecoder> {

@@ -5,7 +5,7 @@ mod request;
 mod response;
 mod stream;
 
-pub(super) use response::decode;
+pub(super) use response::draft;
 pub(super) use stream::ResponsesStream;
 
 use super::{dialect::Dialect, parameters};

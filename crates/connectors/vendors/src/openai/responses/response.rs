@@ -5,6 +5,7 @@ use super::super::errors;
 use super::super::response::id_or_made_up;
 use super::super::wire::{Usage, Word};
 use super::items::Signature;
+use crate::draft::Draft;
 use crate::json;
 use serde::Deserialize;
 use signalbox_types::{Failure, FinishReason, ModelAnswer, Part, Reasoning, ToolCall};
@@ -112,7 +113,7 @@ impl Response<'_> {
 }
 
 /// Reads a whole answer.
-pub(in super::super) fn decode(dialect: &Dialect, body: &[u8]) -> Result<ModelAnswer, Failure> {
+pub(in super::super) fn draft(dialect: &Dialect, body: &[u8]) -> Result<Draft, Failure> {
     let mut response: Response<'_> = json::read(dialect.name, body)?;
     let (mut parts, mut calls, mut refused) = (Vec::new(), 0, false);
     for item in response.output.take().into_iter().flatten() {
@@ -126,14 +127,20 @@ pub(in super::super) fn decode(dialect: &Dialect, body: &[u8]) -> Result<ModelAn
             _ => {}
         }
     }
-    let Ending { finish_reason, word } = response.ending(dialect, calls > 0, refused)?;
-    Ok(ModelAnswer {
+    let ending = response.ending(dialect, calls > 0, refused);
+    let mut answer = ModelAnswer {
         id: response.id.as_str().to_owned(),
         model: response.model.as_str().to_owned(),
         parts,
-        finish_reason,
-        vendor_finish_reason: word,
         usage: response.usage.map(Into::into).unwrap_or_default(),
+        ..ModelAnswer::default()
+    };
+    Ok(match ending {
+        Ok(Ending { finish_reason, word }) => {
+            (answer.finish_reason, answer.vendor_finish_reason) = (finish_reason, word);
+            answer.into()
+        }
+        Err(problem) => Draft::unusable(answer, problem),
     })
 }
 
