@@ -61,6 +61,8 @@ pub struct Standing {
     pub allowance: Option<Money>,
     /// Which budget that is.
     pub tightest: Option<Arc<str>>,
+    /// What others hold of it for requests under way, as last heard: some of it comes back.
+    pub held: Money,
     /// The budget whose threshold closes tiers or limits answers; `None` where none does.
     pub acting: Option<Arc<str>>,
     /// What to tell of it in `Route.budget`.

@@ -31,7 +31,7 @@ pub use calls::{CallOutcome, CallRecord, CallSink};
 pub use charged::Charged;
 pub use drills::Drills;
 pub use moderation::{Judgement, ModerationEndpoint, Moderator, NotJudged};
-pub use rates::{NoRate, RateAsk, RateGrant, RateLimiter};
+pub use rates::{Count, NoRate, RateAsk, RateGrant, RateLimiter};
 pub use spent::{SpentAway, SpentPage, SpentQuery, SpentRequest, SpentRequests};
 pub use usage_bus::{BusAway, Chosen, DeadLetters, Delivery, HOLD, Letter, UsageBus};
 pub use usage_log::{Entry, LogFull, NoLog, OpenAccount, Outbox, Position, UsageLog};

@@ -1,6 +1,7 @@
 //! Limits of requests and tokens over time, shared by every replica of the budget service.
 
 use signalbox_api::v1::{RateLimit, rate_slice::Level};
+pub use signalbox_budgeting::rate_limit::Count;
 use std::{fmt, time::Duration};
 
 /// Hands out slices of rate limits.
@@ -79,6 +80,8 @@ pub enum NoRate {
     Short {
         /// Index of the limit among those asked for.
         ask: usize,
+        /// What of it is used up.
+        of: Count,
         /// When it may be worth asking again: exact for requests and tokens, a guess for permits.
         retry_after: Duration,
         /// What is left of it.

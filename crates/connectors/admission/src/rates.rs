@@ -200,6 +200,12 @@ impl Rates {
         }
     }
 
+    /// Whether one of the places never has so many tokens.
+    pub(crate) fn never_has(&self, places: &[usize], tokens: u64) -> bool {
+        let most = |place: &usize| Some(self.places.get(*place)?.limit.tokens_per_minute);
+        places.iter().filter_map(most).any(|most| most > 0 && tokens > most)
+    }
+
     /// What the tightest of the places has left.
     pub(crate) fn left(&self, places: &[usize], priority: i32, now: Instant) -> RatesLeft {
         let each = || places.iter().filter_map(|place| self.places.get(*place));

@@ -88,6 +88,8 @@ impl Inner {
                 Err(unmet) => match unmet.why {
                     // One who asked for more was refused, which says nothing of this one.
                     Refused::No(_) if !need.covers(&unmet.need) => {}
+                    // One who has to wait was refused, which says nothing of one that waits in vain.
+                    Refused::No(_) if unmet.need != need && desk.lock().never_fits(payer, worst) => {}
                     Refused::No(failure) => return Err(failure),
                     Refused::Away => return desk.lock().take_alone(payer, worst, at, self.heard.replicas()),
                 },
@@ -141,21 +143,29 @@ impl State {
         match (hold, rates) {
             (Ok(hold), Ok(rates)) => Ok(self.taken(payer, hold, rates, at)),
             (hold, rates) => {
+                // What never fits is asked for as a whole, whatever is here and whoever else has to wait.
+                let never_fits = self.rates.never_has(&falls.rates, worst.tokens);
                 let need = Need {
                     cost: hold.as_ref().map_or_else(|missing| missing.to_ask().nano_eur(), |_| 0),
                     tokens: match rates {
+                        Err(RateLack::Slice(_)) if never_fits => worst.tokens,
                         Err(RateLack::Slice(tokens)) => tokens,
                         Ok(_) | Err(RateLack::Own) => 0,
                     },
                 };
                 let refusal = match rates {
                     Err(RateLack::Own) => Some(own_part_used_up()),
-                    _ => falls.refusal(&need, at).cloned(),
+                    _ => falls.refusal(&need, at).filter(|_| !never_fits).cloned(),
                 };
                 self.put_back(hold.ok(), rates.ok(), at);
                 Err(refusal.map_or(Lack::Of(need), Lack::Refused))
             }
         }
+    }
+
+    fn never_fits(&self, payer: &Payer, worst: Worst) -> bool {
+        let falls = self.payers.get(payer);
+        falls.is_some_and(|falls| self.rates.never_has(&falls.rates, worst.tokens))
     }
 
     pub(crate) fn put_back(&mut self, hold: Option<Hold>, rates: Option<RatesTaken>, now: Instant) {

@@ -77,6 +77,7 @@ impl State {
             tiers: best.map(tiers_from).unwrap_or_default(),
             limit: budgets().map(BudgetView::spend_limit).max().unwrap_or_default(),
             allowance: tightest.as_ref().map(|(_, left)| *left),
+            held: tightest.as_ref().map(|(id, _)| self.held(id, now)).unwrap_or_default(),
             tightest: tightest.map(|(id, _)| id),
             acting: self.strictest(falls).filter(|(_, budget)| budget.acts()).map(|(id, _)| id.clone()),
             effect: self.effect(payer, now),
@@ -95,6 +96,13 @@ impl State {
         let falls = self.payers.get(payer);
         let budgets = falls.map(|falls| falls.budgets.as_slice()).unwrap_or_default();
         budgets.iter().filter(hard).map(idle).min().unwrap_or_default()
+    }
+
+    /// What is leased of a budget and not idle here.
+    fn held(&self, id: &str, now: Instant) -> Money {
+        let leased = self.budgets.get(id).map(|budget| budget.leased).unwrap_or_default();
+        let idle = self.wallet.idle(id, now.into_std()).unwrap_or_default().max(Money::ZERO);
+        Money::from_nano_eur(leased.saturating_sub(idle.nano_eur()).max(0))
     }
 
     pub(crate) fn tightest(

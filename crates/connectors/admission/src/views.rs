@@ -18,6 +18,8 @@ pub(crate) struct BudgetView {
     pub(crate) period_id: String,
     pub(crate) limit: i64,
     pub(crate) free: i64,
+    /// In the hands of routers, this one included.
+    pub(crate) leased: i64,
     /// In force, and what it does.
     pub(crate) threshold: String,
     pub(crate) action: Action,
@@ -33,6 +35,7 @@ impl BudgetView {
             hard: budget.enforcement() != v1::budget::Enforcement::Soft,
             limit: status.limit_nano_eur,
             free: status.free_nano_eur,
+            leased: status.leased_nano_eur,
             action: status.action(),
             tier: tier_from_proto(status.tier()),
             period_id: status.period_id,

@@ -1,7 +1,7 @@
 //! Rate limits in memory: for one process that serves everything.
 
 use signalbox_api::v1::{self, rate_slice::Level};
-use signalbox_budgeting::rate_limit::{Given, Limit, RateLimit, Refused, Want};
+use signalbox_budgeting::rate_limit::{Count, Given, Limit, RateLimit, Refused, Want};
 use signalbox_kit::Clock;
 use signalbox_ports::{NoRate, RateAsk, RateGrant, RateLimiter};
 use std::{
@@ -108,19 +108,19 @@ impl Limits {
 
     /// Says which limit is to be waited for the longest.
     fn refuse(&mut self, asks: &[RateAsk], tokens: u64, offers: &[Result<Given, Refused>]) -> NoRate {
-        let mut longest: Option<(usize, u64)> = None;
+        let mut longest: Option<(usize, u64, Count)> = None;
         for (index, (ask, offer)) in asks.iter().zip(offers).enumerate() {
-            let Err(Refused::Short(wait)) = *offer else { continue };
+            let Err(Refused::Short { wait, of }) = *offer else { continue };
             let Kept { limit, state } = self.states.entry(key(ask)).or_default();
             state.refused(limit, &want(ask, tokens), wait);
-            if longest.is_none_or(|(_, longest)| wait > longest) {
-                longest = Some((index, wait));
+            if longest.is_none_or(|(_, longest, _)| wait > longest) {
+                longest = Some((index, wait, of));
             }
         }
-        let (ask, wait) = longest.unwrap_or_default();
+        let (ask, wait, of) = longest.unwrap_or((0, 0, Count::Requests));
         let left = asks.get(ask).and_then(|ask| self.states.get(&key(ask)));
         let remaining = left.map(|kept| remaining(&kept.limit, &kept.state)).unwrap_or_default();
-        NoRate::Short { ask, retry_after: Duration::from_millis(wait), remaining }
+        NoRate::Short { ask, of, retry_after: Duration::from_millis(wait), remaining }
     }
 
     /// Forgets limits that are as if they had never been used, each time that there are twice as many.

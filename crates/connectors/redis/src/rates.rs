@@ -4,7 +4,7 @@ use crate::{Redis, metrics};
 use redis::{Script, ScriptInvocation};
 use signalbox_api::v1::{RateLimit, rate_slice::Level};
 use signalbox_kit::Clock;
-use signalbox_ports::{NoRate, RateAsk, RateGrant, RateLimiter};
+use signalbox_ports::{Count, NoRate, RateAsk, RateGrant, RateLimiter};
 use std::{
     fmt::Write as _,
     sync::Arc,

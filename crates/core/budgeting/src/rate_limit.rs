@@ -70,11 +70,27 @@ pub struct Given {
     pub concurrent: u32,
 }
 
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// Requests a minute.
+    Requests,
+    /// Tokens a minute.
+    Tokens,
+    /// Requests under way at once.
+    Concurrent,
+}
+
 /// Why a slice gets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// Too little is left. Worth asking again after so many milliseconds.
-    Short(u64),
+    /// Too little is left.
+    Short {
+        /// Worth asking again after so many milliseconds.
+        wait: u64,
+        /// Of what; where it is of several, of that which takes longest.
+        of: Count,
+    },
     /// The limit never has so many tokens.
     TooLarge,
 }
@@ -128,8 +144,15 @@ impl RateLimit {
             (Ok(requests), Ok(tokens), Ok(concurrent)) => Ok(Given { requests, tokens, concurrent }),
             refused => {
                 let (requests, tokens, concurrent) = refused;
-                let waits = [requests.err(), tokens.err(), concurrent.err()];
-                Err(Refused::Short(waits.into_iter().flatten().max().unwrap_or_default()))
+                // Of two that take as long the last is told.
+                let waits = [
+                    (concurrent.err(), Count::Concurrent),
+                    (tokens.err(), Count::Tokens),
+                    (requests.err(), Count::Requests),
+                ];
+                let longest = waits.into_iter().filter_map(|(wait, of)| Some((wait?, of)));
+                let (wait, of) = longest.max_by_key(|(wait, _)| *wait).unwrap_or((0, Count::Requests));
+                Err(Refused::Short { wait, of })
             }
         }
     }

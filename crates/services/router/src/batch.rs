@@ -50,7 +50,7 @@ async fn generate(
     let content = Content::admit(dependencies.means(), catalog, &mut admitted.request).await?;
     let planned = plan(dependencies, catalog, &mut admitted).map_err(|mut refused| {
         if let Some(purse) = &purse {
-            refused.failure = purse.named(refused.failure);
+            refused.failure = purse.named(refused.failure, refused.too_dear);
         }
         refused.into_status(&admitted.request.request_id)
     })?;

@@ -20,8 +20,9 @@ use signalbox_ports::{Payer, Reservation, Short, SpendLimit, Standing, Worst};
 use signalbox_routing::Exclusion;
 use signalbox_types::{ErrorReason, Failure, Lane, ModelRef, Money, Tier};
 
-/// Plans that are made at most: each with what is left then, for others take from it at the same time.
-const TRIES: usize = 3;
+/// Plans that are made at most: each with what is left then, for others take from it at the same time. The last is made
+/// with nothing, for nobody is quicker to spend that.
+const TRIES: usize = 4;
 
 /// What budgets and the tenant's own rules leave for a request. The default is no limit.
 #[derive(Debug, Clone, Default)]
@@ -172,7 +173,7 @@ impl Purse {
             threshold => format!("the budget has reached `{threshold}`"),
         };
         let message = format!("{budget}: {rest}; raise its limit, or wait for its next period");
-        self.named(Failure::new(ErrorReason::BudgetExhausted, message))
+        self.named(Failure::new(ErrorReason::BudgetExhausted, message), None)
     }
 
     /// Plans a request that somebody pays for; without a purse, any plan will do.
@@ -200,7 +201,7 @@ impl Purse {
         stream: bool,
     ) -> Result<(Planned, Taken), Box<Refused>> {
         let mut short = None;
-        for _ in 0..TRIES {
+        for try_ in 1..=TRIES {
             let planned = match plan::make(dependencies, catalog, admitted, stream) {
                 Ok(planned) => planned,
                 Err(refused) => return Err(self.told(refused, short)),
@@ -211,13 +212,15 @@ impl Purse {
                 Err(short) => short,
             };
             if failure.reason != ErrorReason::BudgetExhausted {
-                return Err(Box::new(Refused { failure, decision: planned.decision }));
+                return Err(Box::new(Refused { failure, decision: planned.decision, too_dear: None }));
             }
-            admitted.budget.allowance = Some(available.max(Money::ZERO));
+            let is_next_the_last = try_ + 1 == TRIES;
+            let left = if is_next_the_last { Money::ZERO } else { available.max(Money::ZERO) };
+            admitted.budget.allowance = Some(left);
             short = Some((failure, planned.decision));
         }
         let (failure, decision) = short.unwrap_or_else(|| (exhausted(), Default::default()));
-        Err(Box::new(Refused { failure, decision }))
+        Err(Box::new(Refused { failure, decision, too_dear: None }))
     }
 
     /// Takes a request's worst case. `thrift`: for the budget's sake dearer models were left out.

@@ -131,7 +131,7 @@ impl Prepared {
     /// What it costs at most, where that is counted, if it may cost that much.
     fn ceiling(&self, worst: Option<Money>) -> Result<Money, Failure> {
         let Some(purse) = &self.purse else { return Ok(Money::ZERO) };
-        self.budget.pays(&self.model, worst).map_err(|failure| purse.named(failure))
+        self.budget.pays(&self.model, worst).map_err(|failure| purse.named(failure, worst))
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct Planned {
 pub(crate) struct Refused {
     pub(crate) failure: Failure,
     pub(crate) decision: v1::Decision,
+    /// The least that the budget would have to pay for one of them; `None` where none is too dear for it.
+    pub(crate) too_dear: Option<Money>,
 }
 
 impl Refused {
@@ -74,7 +76,8 @@ pub(crate) fn make(
     outcome.count_left_out();
     let decision = considered.record(&outcome);
     if outcome.plan.order.is_empty() {
-        return Err(Box::new(Refused { failure: outcome.plan.refusal(&outcome.candidates), decision }));
+        let failure = outcome.plan.refusal(&outcome.candidates);
+        return Err(Box::new(Refused { failure, decision, too_dear: outcome.too_dear() }));
     }
     let candidates = considered.choices(&outcome);
     Ok(Planned {
@@ -146,6 +149,14 @@ impl Outcome<'_> {
         }
     }
 
+    fn too_dear(&self) -> Option<Money> {
+        let ceiling = |verdict: &Verdict| match verdict.exclusion() {
+            Some(Exclusion::TooDear { ceiling, .. }) => Some(*ceiling),
+            _ => None,
+        };
+        self.plan.verdicts.iter().filter_map(ceiling).min()
+    }
+
     fn left_out_for_money(&self) -> usize {
         let thrift = |verdict: &&Verdict| verdict.exclusion().is_some_and(Exclusion::is_thrift);
         self.plan.verdicts.iter().filter(thrift).count()
@@ -171,7 +182,7 @@ impl<'a> Considered<'a> {
             Ok(resolved) => resolved,
             Err(failure) => {
                 let decision = record::unresolved(requested, catalog, admitted);
-                return Err(Box::new(Refused { failure, decision }));
+                return Err(Box::new(Refused { failure, decision, too_dear: None }));
             }
         };
         let routing = catalog.routing(&request.task_type, &request.tenant_id);

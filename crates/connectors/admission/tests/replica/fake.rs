@@ -43,6 +43,8 @@ pub(crate) struct World {
     /// Rates of every tenant, as they are handed out.
     pub(crate) rates: Vec<v1::RateSlice>,
     pub(crate) ttl_of_rates: Duration,
+    /// Nothing more is handed out of them.
+    pub(crate) rates_used_up: bool,
     /// Requests of the rate that were given back.
     pub(crate) rate_returned: u64,
     pub(crate) asked: Vec<v1::AcquireLeasesRequest>,
@@ -210,6 +212,9 @@ impl World {
                 return Err(to_status(&exhausted(&self.budgets[*index], self.free(*index))));
             }
         }
+        if let Some(failure) = self.short_of_a_rate(ask.needed_tokens) {
+            return Err(to_status(&failure));
+        }
         let mut leases = Vec::new();
         for index in budgets {
             let holders =
@@ -232,6 +237,17 @@ impl World {
             ttl: Some(duration_to_proto(self.ttl_of_rates)),
         }));
         Ok(v1::AcquireLeasesResponse { leases, tenant: Some(tenant), ttl: Some(duration_to_proto(TTL)) })
+    }
+}
+
+impl World {
+    fn short_of_a_rate(&self, tokens: u64) -> Option<Failure> {
+        let most = self.rates.iter().filter_map(|rate| Some(rate.limit?.tokens_per_minute));
+        if most.filter(|most| *most > 0).any(|most| tokens > most) {
+            return Some(Failure::new(ErrorReason::RateLimited, "more than it ever has"));
+        }
+        let wait = Failure::new(ErrorReason::RateLimited, "used up for now");
+        self.rates_used_up.then(|| Failure { retry_after: Some(Duration::from_secs(5)), ..wait })
     }
 }
 

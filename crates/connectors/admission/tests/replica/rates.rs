@@ -67,6 +67,25 @@ async fn a_request_that_waited_for_a_slice_is_counted_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_that_never_fits_is_not_told_to_wait_though_others_are() {
+    let fake = limited(v1::RateSlice {
+        granted_tokens: 500,
+        limit: Some(v1::RateLimit { tokens_per_minute: 2_000, ..Default::default() }),
+        ..Default::default()
+    });
+    let router = Running::new(&fake, "r1").await;
+    router.replica.reserve(&payer(), tokens(100)).await.unwrap().settle(None, 100);
+    fake.world().rates_used_up = true;
+    fake.world().latency = Duration::from_millis(10);
+    let wait = async |needed| {
+        router.replica.reserve(&payer(), tokens(needed)).await.unwrap_err().failure.retry_after
+    };
+    let (waits, never, waits_too) = tokio::join!(wait(1_000), wait(2_100), wait(1_500));
+    assert!(waits.is_some() && waits_too.is_some());
+    assert_eq!((never, wait(5_000).await), (None, None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn more_tokens_than_the_slice_has_are_asked_for() {
     let fake = limited(v1::RateSlice {
         granted_tokens: 1_000,

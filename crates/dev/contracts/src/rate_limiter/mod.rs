@@ -40,6 +40,7 @@ macro_rules! rate_limiter_tests {
             slices_are_a_twentieth_and_shrink_when_little_is_left
             all_limits_give_or_none_does
             the_limit_to_be_waited_for_the_longest_is_told
+            it_is_told_what_of_a_limit_is_used_up
             more_tokens_than_a_limit_ever_has_never_fit
             what_is_not_limited_is_given_without_end
             what_comes_back_can_be_taken_by_others

@@ -6,7 +6,7 @@ use super::{
 };
 use signalbox_api::v1::{RateLimit, rate_slice::Level};
 use signalbox_kit::Clock;
-use signalbox_ports::{NoRate, RateAsk};
+use signalbox_ports::{Count, NoRate, RateAsk};
 use std::{sync::Arc, time::Duration};
 
 /// A limit of sixty is sixty at once, and then one a second.
@@ -87,10 +87,27 @@ pub async fn the_limit_to_be_waited_for_the_longest_is_told(fresh: &impl AsyncFn
     world.drain(&tenant, 0).await;
     world.drain(&scene, 0).await;
     match world.take_all(&[tenant, scene], 0).await {
-        Err(NoRate::Short { ask: 1, retry_after, remaining }) => {
+        Err(NoRate::Short { ask: 1, retry_after, remaining, of: Count::Requests }) => {
             assert_eq!((retry_after, remaining), (10 * SECOND, RateLimit::default()));
         }
         other => panic!("{other:?}"),
+    }
+}
+
+/// So that the caller knows whether fewer, shorter or slower requests would help.
+pub async fn it_is_told_what_of_a_limit_is_used_up(fresh: &impl AsyncFn(Arc<dyn Clock>) -> Fresh) {
+    for (limit, used_up) in [
+        (ask(2, 100_000, 50), Count::Requests),
+        (ask(1_000, 10, 50), Count::Tokens),
+        (ask(1_000, 100_000, 1), Count::Concurrent),
+    ] {
+        let world = World::new(fresh).await;
+        world.drain(&limit, 5).await;
+        let other = RateAsk { slice_id: "other".to_owned(), ..limit };
+        match world.take(&other, 5).await {
+            Err(NoRate::Short { of, .. }) => assert_eq!(of, used_up),
+            given => panic!("{used_up:?}: {given:?}"),
+        }
     }
 }
 

@@ -93,7 +93,7 @@ async fn grant(
                 recall(dependencies, line, account).await;
             }
             metrics::refused("budget");
-            Err(refusal::exhausted(lines, &accounts, short))
+            Err(refusal::exhausted(lines, &accounts, short, needed))
         }
     }
 }

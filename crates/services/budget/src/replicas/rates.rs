@@ -235,8 +235,8 @@ fn refused(asks: &[RateAsk], no_rate: NoRate) -> Failure {
     };
     metrics::refused("rate");
     match (asks.get(index), no_rate) {
-        (Some(ask), NoRate::Short { retry_after, remaining, .. }) => {
-            refusal::rate_limited(ask, retry_after, &remaining)
+        (Some(ask), NoRate::Short { of, retry_after, remaining, .. }) => {
+            refusal::rate_limited(ask, of, retry_after, &remaining)
         }
         (Some(ask), _) => refusal::too_large(ask),
         (None, _) => {

@@ -54,7 +54,7 @@ pub(crate) async fn reserve(
                 recall(dependencies, line, account).await;
             }
             metrics::refused("budget");
-            Err(refusal::exhausted(&lines, &accounts, short))
+            Err(refusal::exhausted(&lines, &accounts, short, ask.amount))
         }
     }
 }

@@ -65,9 +65,24 @@ async fn what_is_short_is_named_with_what_is_free_and_nothing_is_taken() {
     assert_eq!(failure.reason, ErrorReason::BudgetExhausted);
     let quota = failure.quota.unwrap();
     assert_eq!(quota.violations[0].subject, "tenant/acme/budget/small");
-    assert_eq!(quota.violations[0].description, "€1.00 of €1.00 is left");
+    let told = "of €1.00 €0.00 is spent, €0.00 is held for requests under way, €1.00 is left";
+    assert_eq!(quota.violations[0].description, told);
+    assert_eq!(failure.retry_after, None, "nothing that comes back would make it fit");
     assert_eq!(quota.left["free_nano_eur"], EUR.to_string());
     assert_eq!(world.status("large").await.leased_nano_eur, 0);
+}
+
+#[tokio::test]
+async fn what_is_short_only_for_what_others_hold_may_be_tried_again_soon() {
+    let world = World::with_acme().await;
+    world.budget(monthly("m", 10 * EUR)).await;
+    let granted = slices(&world.acquire("r1", "g1", 8 * EUR).await.unwrap());
+    let held = world.acquire("r2", "g2", 5 * EUR).await.unwrap_err();
+    assert!(held.retry_after.is_some(), "{held:?}");
+    world.settle("q1", &granted[0], 8 * EUR).await;
+    let spent = world.acquire("r2", "g3", 5 * EUR).await.unwrap_err();
+    assert_eq!(spent.retry_after, None, "{spent:?}");
+    assert!(spent.message.contains("€8.00 is spent"), "{spent:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -61,8 +61,11 @@ async fn a_rate_that_is_short_is_named_with_the_wait_and_no_money_is_taken() {
     assert_eq!(failure.reason, ErrorReason::RateLimited);
     assert!(failure.retry_after.is_some_and(|wait| wait > Duration::ZERO));
     let quota = failure.quota.unwrap();
-    assert_eq!(quota.violations[0].subject, "tenant/acme/rate");
-    assert_eq!(quota.left["remaining_requests"], "0");
+    assert_eq!(quota.violations[0].subject, "tenant/acme/rate/requests_per_minute");
+    let left = [("limited_by", "requests_per_minute"), ("remaining_requests", "0")];
+    let left = left.map(|(name, told)| (name.to_owned(), told.to_owned()));
+    assert_eq!(quota.left, left.into(), "nothing is told of limits that are not set");
+    assert!(failure.message.contains("1 requests a minute"), "{}", failure.message);
     assert_eq!(world.status("m").await.leased_nano_eur, leased);
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Vault {
     pub(crate) standing: Standing,
     /// What can be reserved, in nano-EUR; `None` for any amount.
     pub(crate) left: Option<i64>,
+    /// What seems to be left, and is gone whenever somebody wants it.
+    pub(crate) mirage: Option<i64>,
     /// Reservations are refused because of a rate.
     pub(crate) rate_limited: bool,
     /// How long a raise takes, in milliseconds.
@@ -74,6 +76,11 @@ impl Bank {
         if vault.rate_limited {
             let failure = Failure::new(ErrorReason::RateLimited, "too many requests");
             return Err(Short { failure, available: Money::ZERO });
+        }
+        if let Some(seems) = vault.mirage.filter(|_| more > 0) {
+            vault.told.push(format!("gone {worth}"));
+            let failure = Failure::new(ErrorReason::BudgetExhausted, "others were quicker");
+            return Err(Short { failure, available: Money::from_nano_eur(seems) });
         }
         if let Some(left) = vault.left.filter(|left| more > *left) {
             vault.told.push(format!("short {worth}"));

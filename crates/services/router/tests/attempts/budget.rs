@@ -119,6 +119,21 @@ async fn when_others_were_quicker_the_request_is_planned_anew_with_what_is_left(
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_always_comes_too_late_is_served_by_a_model_that_costs_nothing() {
+    let bank = Bank::with(1_000_000_000);
+    bank.change(|vault| vault.mirage = Some(1_000_000_000));
+    let world = World::admitting(bank.clone());
+    let answer = world.ask(short("mixed")).await.unwrap();
+    assert_eq!(&*answer.route.vendor, "ollama");
+    assert_eq!(answer.route.budget.unwrap().outcome(), Outcome::Downgraded);
+    assert_eq!(verbs(&bank), ["standing", "gone", "gone", "gone", "reserve", "settle"]);
+
+    let failure = from_status(&world.ask(short("openai/gpt-6-luna")).await.unwrap_err());
+    assert_eq!((failure.reason, &*failure.message), (ErrorReason::BudgetExhausted, "others were quicker"));
+    bank.check();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_rate_is_told_at_once_for_no_other_model_would_help() {
     let bank = Bank::with(1_000_000_000);
     bank.change(|vault| vault.rate_limited = true);
@@ -402,6 +417,11 @@ async fn a_refusal_says_for_whose_sake_it_is_also_where_no_call_was_planned() {
     let monthly = || "tenant/acme/budget/monthly".to_owned();
     let told = limit(&world.ask(asked()).await.unwrap_err());
     assert_eq!(told, (monthly(), "€0.000001 is left".to_owned()));
+
+    bank.change(|vault| vault.standing.held = Money::from_nano_eur(1_000_000_000));
+    let refused = world.ask(asked()).await.unwrap_err();
+    assert_eq!(limit(&refused).1, "€0.000001 is left, €1.00 is held for requests under way");
+    assert!(from_status(&refused).retry_after.is_some(), "what is held would pay for it");
 
     bank.change(|vault| {
         vault.standing.acting = Some("monthly".into());
