@@ -178,7 +178,7 @@ fn table(keys: &[v1::ApiKey]) -> String {
             when::shown(key.revoke_time.as_ref()),
             rates::shown(key.rate_limit.as_ref()),
         ];
-        facts.map(|fact| if fact.is_empty() { "-".to_owned() } else { fact }).to_vec()
+        facts.map(show::or_dash).to_vec()
     }));
     show::table(&rows, &[]).join("\n")
 }

@@ -72,6 +72,11 @@ fn told(attempt: &v1::Attempt) -> String {
     format!("{}/{} ({cause}) {outcome}{status}", attempt.vendor, attempt.model)
 }
 
+/// A cell's text, or a dash where it says nothing.
+pub(super) fn or_dash(text: String) -> String {
+    if text.is_empty() { "-".to_owned() } else { text }
+}
+
 /// Lines of cells, each column as wide as its widest cell. Columns whose number is in `right` are aligned right.
 pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();

@@ -97,7 +97,7 @@ pub(super) fn entries(entries: &[v1::LedgerEntry]) -> String {
             entry.request_id.clone(),
             entry.reason.clone(),
         ];
-        facts.map(|fact| if fact.is_empty() { "-".to_owned() } else { fact }).to_vec()
+        facts.map(show::or_dash).to_vec()
     }));
     let mut lines = show::table(&rows, &[4]);
     if entries.iter().any(|entry| entry.estimated) {
@@ -122,7 +122,7 @@ pub(super) fn changes(entries: &[v1::AuditEntry]) -> String {
             entry.resource.clone(),
             entry.reason.clone(),
         ];
-        facts.map(|fact| if fact.is_empty() { "-".to_owned() } else { fact }).to_vec()
+        facts.map(show::or_dash).to_vec()
     }));
     show::table(&rows, &[]).join("\n")
 }

@@ -23,7 +23,7 @@ pub(super) fn all(tenants: &[Tenant]) -> String {
             time_zone(tenant),
             rates::shown(tenant.rate_limit.as_ref()),
         ];
-        facts.map(|fact| if fact.is_empty() { "-".to_owned() } else { fact }).to_vec()
+        facts.map(show::or_dash).to_vec()
     }));
     show::table(&rows, &[]).join("\n")
 }

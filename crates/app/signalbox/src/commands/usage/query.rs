@@ -18,7 +18,7 @@ pub(super) struct QueryArgs {
     /// the vendor and model that served it: to compare with a vendor's bill, export the month with `--rows attempt`
     #[arg(long, value_delimiter = ',', value_parser = dimension)]
     by: Vec<UsageDimension>,
-    /// Length of the buckets of time: hour, day or month; the whole window where left out
+    /// Length of the buckets of time: hour, day or month, all in UTC; the whole window where left out
     #[arg(long, value_parser = interval)]
     interval: Option<Interval>,
     /// Most rows to print
@@ -34,7 +34,12 @@ fn dimension(text: &str) -> Result<UsageDimension, String> {
     let name = format!("USAGE_DIMENSION_{}", text.to_uppercase().replace('-', "_"));
     UsageDimension::from_str_name(&name)
         .filter(|dimension| *dimension != UsageDimension::Unspecified)
-        .ok_or_else(|| format!("`{text}` is nothing to group by"))
+        .ok_or_else(|| format!("`{text}` is nothing to group by: there are {}", dimensions().join(", ")))
+}
+
+fn dimensions() -> Vec<String> {
+    let all = (1..).map_while(|number| UsageDimension::try_from(number).ok());
+    all.map(|dimension| show::word(dimension.as_str_name(), "USAGE_DIMENSION_").replace(' ', "-")).collect()
 }
 
 fn interval(text: &str) -> Result<Interval, String> {
@@ -98,7 +103,7 @@ fn table(found: &v1::QueryUsageResponse, by: &[UsageDimension], in_buckets: bool
 
 fn cells(row: &v1::UsageRow, in_buckets: bool) -> Vec<String> {
     let mut cells = if in_buckets { vec![when::shown(row.start_time.as_ref())] } else { Vec::new() };
-    cells.extend(row.group.iter().map(|value| if value.is_empty() { "-".to_owned() } else { value.clone() }));
+    cells.extend(row.group.iter().cloned().map(show::or_dash));
     let usage = row.usage.unwrap_or_default();
     let prompt =
         usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.cache_write_1h_tokens;
@@ -158,7 +163,11 @@ A cost with + leaves out requests whose cost is not known.";
     #[test]
     fn what_can_be_grouped_by_is_named_as_in_the_help() {
         assert_eq!(dimension("task-type"), Ok(UsageDimension::TaskType));
-        assert_eq!(dimension("weather"), Err("`weather` is nothing to group by".to_owned()));
+        let problem = dimension("weather").unwrap_err();
+        assert!(problem.starts_with("`weather` is nothing to group by: there are tenant, "), "{problem}");
+        for name in dimensions() {
+            assert!(dimension(&name).is_ok(), "{name}");
+        }
         assert!(dimension("unspecified").is_err());
     }
 }

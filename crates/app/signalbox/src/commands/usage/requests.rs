@@ -38,11 +38,11 @@ pub(super) struct TailArgs {
     filter: FilterArgs,
 }
 
-/// Prints one request with all its calls.
+/// Prints a request with all its calls, and those that have the same id.
 pub(super) async fn one(mut client: Client, args: RequestArgs, as_json: bool) -> Result<(), CommandError> {
     let request = v1::GetRequestRequest { request_id: args.request_id, tenant_id: args.tenant };
     let answer = client.get_request(request).await.map_err(failed)?.into_inner();
-    print(&if as_json { json::to_json(&answer)? } else { audit(&answer.event.unwrap_or_default()) })
+    print(&if as_json { json::to_json(&answer)? } else { all_of(answer) })
 }
 
 /// Prints requests, a line each.
@@ -64,9 +64,7 @@ pub(super) async fn list(mut client: Client, args: RequestsArgs, as_json: bool) 
     if as_json {
         return print(&json::to_json(&found)?);
     }
-    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
-    rows.extend(found.events.iter().map(line));
-    print(&show::table(&rows, &[5, 6, 7]).join("\n"))
+    print(&table(&found.events))
 }
 
 /// Prints requests as they end, until interrupted.
@@ -88,18 +86,39 @@ const HEAD: [&str; 9] =
 
 fn line(event: &v1::UsageEvent) -> Vec<String> {
     let usage = event.usage.unwrap_or_default();
-    let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     vec![
         when::shown(event.end_time.as_ref()),
         event.request_id.clone(),
-        or_dash(&event.tenant_id),
-        or_dash(&event.task_type),
+        show::or_dash(event.tenant_id.clone()),
+        show::or_dash(event.task_type.clone()),
         served_by(event),
         total(&usage).to_string(),
         show::cost(&event.cost.clone().unwrap_or_default()),
         show::wire_time(event.latency).unwrap_or_else(|| "-".to_owned()),
         outcome(event),
     ]
+}
+
+fn table(events: &[v1::UsageEvent]) -> String {
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    rows.extend(events.iter().map(line));
+    show::table(&rows, &[5, 6, 7]).join("\n")
+}
+
+/// The request, or where its id was used again, each of them in a line and the newest in full.
+fn all_of(answer: v1::GetRequestResponse) -> String {
+    let newest = answer.event.unwrap_or_default();
+    if answer.earlier.is_empty() {
+        return audit(&newest);
+    }
+    let (id, in_full) = (newest.request_id.clone(), audit(&newest));
+    let events: Vec<_> = std::iter::once(newest).chain(answer.earlier).collect();
+    let more = if answer.more { "or more " } else { "" };
+    let count = events.len();
+    let head = format!(
+        "{count} {more}requests have the id {id}. Each was served and is paid by itself; newest first:"
+    );
+    [head, String::new(), table(&events), String::new(), "The newest:".to_owned(), in_full].join("\n")
 }
 
 fn served_by(event: &v1::UsageEvent) -> String {
@@ -209,6 +228,26 @@ mod tests {
             "{audit}"
         );
         assert!(audit.ends_with("(first choice) answered: 1000 tokens, €0.0015"), "{audit}");
+    }
+
+    #[test]
+    fn requests_with_the_same_id_are_all_told_and_how_many_they_are() {
+        let event = |nano_eur| v1::UsageEvent {
+            request_id: "r-1".into(),
+            cost: Some(v1::Cost { nano_eur, ..v1::Cost::default() }),
+            ..v1::UsageEvent::default()
+        };
+        let answer = v1::GetRequestResponse {
+            event: Some(event(3_000_000)),
+            earlier: vec![event(2_000_000), event(1_000_000)],
+            more: false,
+        };
+        let told = all_of(answer.clone());
+        assert!(told.starts_with("3 requests have the id r-1. Each was served"), "{told}");
+        for cost in ["€0.003", "€0.002", "€0.001"] {
+            assert!(told.contains(cost), "{cost}: {told}");
+        }
+        assert!(all_of(v1::GetRequestResponse { more: true, ..answer }).starts_with("3 or more requests"));
     }
 
     #[test]
