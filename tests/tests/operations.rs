@@ -35,39 +35,31 @@ async fn it_is_healthy_and_explains_itself(topology: Topology) {
     }
 }
 
-async fn services_v1(channel: Keyed) -> Vec<String> {
-    use tonic_reflection::pb::v1::{
-        ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
-        server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
-    };
-    let message_request = Some(MessageRequest::ListServices(String::new()));
-    let question = ServerReflectionRequest { message_request, ..Default::default() };
-    let asked = ServerReflectionClient::new(channel).server_reflection_info(stream::iter([question])).await;
-    let answer = asked.unwrap().into_inner().message().await.unwrap().unwrap();
-    match answer.message_response {
-        Some(MessageResponse::ListServicesResponse(list)) => {
-            list.service.into_iter().map(|service| service.name).collect()
+/// What reflection lists, by one of its two versions: they differ in nothing but their package.
+macro_rules! services_by {
+    ($name:ident, $version:ident) => {
+        async fn $name(channel: Keyed) -> Vec<String> {
+            use tonic_reflection::pb::$version::{
+                ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+                server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+            };
+            let message_request = Some(MessageRequest::ListServices(String::new()));
+            let question = ServerReflectionRequest { message_request, ..Default::default() };
+            let mut client = ServerReflectionClient::new(channel);
+            let asked = client.server_reflection_info(stream::iter([question])).await;
+            let answer = asked.unwrap().into_inner().message().await.unwrap().unwrap();
+            match answer.message_response {
+                Some(MessageResponse::ListServicesResponse(list)) => {
+                    list.service.into_iter().map(|service| service.name).collect()
+                }
+                other => panic!("{other:?}"),
+            }
         }
-        other => panic!("{other:?}"),
-    }
+    };
 }
 
-async fn services_v1alpha(channel: Keyed) -> Vec<String> {
-    use tonic_reflection::pb::v1alpha::{
-        ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
-        server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
-    };
-    let message_request = Some(MessageRequest::ListServices(String::new()));
-    let question = ServerReflectionRequest { message_request, ..Default::default() };
-    let asked = ServerReflectionClient::new(channel).server_reflection_info(stream::iter([question])).await;
-    let answer = asked.unwrap().into_inner().message().await.unwrap().unwrap();
-    match answer.message_response {
-        Some(MessageResponse::ListServicesResponse(list)) => {
-            list.service.into_iter().map(|service| service.name).collect()
-        }
-        other => panic!("{other:?}"),
-    }
-}
+services_by!(services_v1, v1);
+services_by!(services_v1alpha, v1alpha);
 
 async fn told_to_stop_it_finishes_what_it_began_and_takes_nothing_new(topology: Topology) {
     let mut world = World::start(topology, json!({})).await;
