@@ -1,7 +1,10 @@
 //! What is told of a system that is up.
 
 use crate::{Folder, Kind, Part, Purpose, Stack, TENANT};
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 impl fmt::Display for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,7 +57,7 @@ fn commands(stack: &Stack) -> [String; 3] {
     // A dot without a slash would be looked for in PATH.
     let env = if env.is_relative() { PathBuf::from(".").join(env) } else { env };
     let at = |kind| stack.ports().address(Part { kind, number: 1 }, Purpose::Clients);
-    let (env, router, ingest) = (env.display(), at(Kind::Router), at(Kind::Ingest));
+    let (env, router, ingest) = (quoted(&env), at(Kind::Router), at(Kind::Ingest));
     let request = r#"{"model": "fast", "messages": [{"role": "ROLE_USER", "content": [{"text": "Why is the sky blue?"}]}]}"#;
     [
         format!(
@@ -65,8 +68,32 @@ fn commands(stack: &Stack) -> [String; 3] {
     ]
 }
 
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+".contains(letter);
+    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
 /// The folder, from where we are if it is below.
 pub(crate) fn shown(folder: &Folder) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     folder.path().strip_prefix(here).unwrap_or_else(|_| folder.path()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+    use std::path::Path;
+
+    #[test]
+    fn a_folder_of_any_name_can_be_copied_into_a_shell() {
+        for (path, word) in [
+            ("./.local/env", "./.local/env"),
+            ("./sp ace/env", "'./sp ace/env'"),
+            ("./a'b/$HOME/env", r"'./a'\''b/$HOME/env'"),
+        ] {
+            assert_eq!(quoted(Path::new(path)), word);
+        }
+    }
 }

@@ -52,7 +52,11 @@ pub(crate) async fn end(folder: &Folder, parts: &[Part]) {
         let patience =
             if kind.iter().any(|kind| kind.is_role()) { ROLE_ENDS_WITHIN } else { ENGINE_ENDS_WITHIN };
         let told = running();
-        told.iter().for_each(|ours| process::signal(ours.pid, gentle(ours.part.kind)));
+        for ours in &told {
+            process::signal(ours.pid, gentle(ours.part.kind));
+            // One that was stopped hears of it once it goes on.
+            process::signal(ours.pid, Signal::CONT);
+        }
         if !gone(folder, &told, patience).await {
             let stubborn = running();
             stubborn.iter().for_each(|ours| process::signal(ours.pid, Signal::KILL));
