@@ -1444,10 +1444,12 @@ pub enum ErrorReason {
     /// PERMISSION_DENIED: the key may not do this.
     PermissionDenied = 9,
     /// RESOURCE_EXHAUSTED: the tenant's budget is used up; QuotaFailure says which, and the ErrorInfo's metadata
-    /// `available_nano_eur` what it could still pay.
+    /// `available_nano_eur` what it could still pay. With RetryInfo, where only requests under way leave no room for it.
     BudgetExhausted = 10,
     /// RESOURCE_EXHAUSTED: the tenant's rate is used up; RetryInfo says when to come back, QuotaFailure which limit, and
-    /// the ErrorInfo's metadata `remaining_requests` and `remaining_tokens` what it has left.
+    /// the ErrorInfo's metadata `limited_by` the same, as in `tokens_per_minute`, and `remaining_requests`,
+    /// `remaining_tokens` and `remaining_concurrent_requests` what the limits that are set have left. Without RetryInfo the
+    /// request never fits.
     RateLimited = 11,
     /// UNAVAILABLE: every candidate failed and the last one refused our key. Operators: check the vendor's key.
     VendorAuth = 12,
@@ -1660,8 +1662,9 @@ pub struct GenerateRequest {
     /// What to do when the first choice fails.
     #[prost(enumeration = "FallbackMode", tag = "30")]
     pub fallback_mode: i32,
-    /// Your id of this request, echoed and used for idempotent accounting. Made up when empty. Chance among candidates
-    /// comes from it, so that a decision can be repeated: give each request its own. Up to 128 bytes.
+    /// Your id of this request, echoed in answers and accounts. Made up when empty. Give each request its own: one that is
+    /// made again with the same id is another request, served, paid and counted by itself. Chance among candidates comes
+    /// from it, so that a decision can be repeated. Up to 128 bytes.
     #[prost(string, tag = "31")]
     pub request_id: ::prost::alloc::string::String,
 }
@@ -2237,7 +2240,8 @@ pub struct Alias {
     /// What it is for.
     #[prost(string, tag = "2")]
     pub description: ::prost::alloc::string::String,
-    /// `vendor/model`, in the order they are tried.
+    /// `vendor/model`, in order of preference. That is the order in which they are tried where routing is by catalogue
+    /// order; else the score decides each time, and ExplainRoute shows it.
     #[prost(string, repeated, tag = "3")]
     pub targets: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
@@ -2290,6 +2294,9 @@ pub struct Model {
     /// The vendor is simulated in this process.
     #[prost(bool, tag = "12")]
     pub simulated: bool,
+    /// Labels that it carries, its vendor's included, as data policies ask for them.
+    #[prost(string, repeated, tag = "13")]
+    pub labels: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Nested message and enum types in `Model`.
 pub mod model {
@@ -6744,7 +6751,8 @@ pub struct UsageEvent {
     /// Unique. A second event with the same id is a repeat of the first and counts once.
     #[prost(string, tag = "2")]
     pub event_id: ::prost::alloc::string::String,
-    /// GenerateRequest.request_id, or the one made up. A client may have used it more than once.
+    /// GenerateRequest.request_id, or the one made up. A client may have used it more than once: each time is a request of
+    /// its own, with an account of its own.
     #[prost(string, tag = "3")]
     pub request_id: ::prost::alloc::string::String,
     /// Trace the request belongs to, 32 hex digits; empty when it was not traced.
@@ -7293,12 +7301,18 @@ impl ::prost::Name for GetRequestRequest {
         "/signalbox.v1.GetRequestRequest".into()
     }
 }
-/// One request.
+/// One request, or all that have its id.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetRequestResponse {
-    /// Its account. The newest, if a client used the id again: ListRequests has them all.
+    /// Its account; the newest, if a client used the id again.
     #[prost(message, optional, tag = "1")]
     pub event: ::core::option::Option<UsageEvent>,
+    /// The earlier ones with this id, newest first: each is a request of its own, with its own cost. At most 99.
+    #[prost(message, repeated, tag = "2")]
+    pub earlier: ::prost::alloc::vec::Vec<UsageEvent>,
+    /// There are still earlier ones: ListRequests has them all.
+    #[prost(bool, tag = "3")]
+    pub more: bool,
 }
 impl ::prost::Name for GetRequestResponse {
     const NAME: &'static str = "GetRequestResponse";
@@ -8229,7 +8243,8 @@ pub mod usage_service_client {
             req.extensions_mut().insert(GrpcMethod::new("signalbox.v1.UsageService", "QueryUsage"));
             self.inner.unary(req, path, codec).await
         }
-        /// One request with all its attempts: what it used, at which model, at what cost, in what time and why there.
+        /// One request with all its attempts: what it used, at which model, at what cost, in what time and why there. Where a
+        /// client used its id again, all of these.
         pub async fn get_request(
             &mut self,
             request: impl tonic::IntoRequest<super::GetRequestRequest>,
@@ -8384,7 +8399,8 @@ pub mod usage_service_server {
             &self,
             request: tonic::Request<super::QueryUsageRequest>,
         ) -> std::result::Result<tonic::Response<super::QueryUsageResponse>, tonic::Status>;
-        /// One request with all its attempts: what it used, at which model, at what cost, in what time and why there.
+        /// One request with all its attempts: what it used, at which model, at what cost, in what time and why there. Where a
+        /// client used its id again, all of these.
         async fn get_request(
             &self,
             request: tonic::Request<super::GetRequestRequest>,

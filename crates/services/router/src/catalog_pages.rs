@@ -150,6 +150,7 @@ fn describe(
         shutdown_date: model.lifecycle.shutdown.map(|day| day.to_string()).unwrap_or_default(),
         successor: model.lifecycle.successor.as_ref().map(ToString::to_string).unwrap_or_default(),
         simulated: dependencies.vendors.simulated(&reference.vendor),
+        labels: model.labels.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `signalbox tenant`: who uses Signalbox, and what they may.
 
+mod doubts;
 mod fields;
 mod report;
 
@@ -70,8 +71,8 @@ pub(crate) async fn run(args: TenantArgs) -> Result<(), CommandError> {
     let tenant = match args.action {
         Action::List => return list(&mut client, args.json).await,
         Action::Show(which) => get(&mut client, which.tenant_id).await?,
-        Action::Create(write) => create(&mut client, write).await?,
-        Action::Update(update) => change(&mut client, update).await?,
+        Action::Create(write) => create(&mut client, &args.server, write).await?,
+        Action::Update(update) => change(&mut client, &args.server, update).await?,
         Action::Suspend(which) => set_state(&mut client, which, State::Suspended).await?,
         Action::Resume(which) => set_state(&mut client, which, State::Active).await?,
     };
@@ -99,16 +100,26 @@ async fn get(client: &mut Client, tenant_id: String) -> Result<v1::Tenant, Comma
     Ok(answer.into_inner().tenant.unwrap_or_default())
 }
 
-async fn create(client: &mut Client, args: WriteArgs) -> Result<v1::Tenant, CommandError> {
+async fn create(
+    client: &mut Client,
+    server: &ServerArgs,
+    args: WriteArgs,
+) -> Result<v1::Tenant, CommandError> {
     let mut tenant = v1::Tenant { tenant_id: args.which.tenant_id, ..v1::Tenant::default() };
-    args.fields.write(&mut tenant);
+    let written = args.fields.write(&mut tenant);
     let request = v1::CreateTenantRequest { tenant: Some(tenant) };
     let answer = client.create_tenant(request).await.map_err(failed)?;
-    Ok(answer.into_inner().tenant.unwrap_or_default())
+    let tenant = answer.into_inner().tenant.unwrap_or_default();
+    doubts::tell(server, &tenant, &written).await;
+    Ok(tenant)
 }
 
 /// Reads, changes and writes back: if another changed it meanwhile, the server refuses.
-async fn change(client: &mut Client, args: UpdateArgs) -> Result<v1::Tenant, CommandError> {
+async fn change(
+    client: &mut Client,
+    server: &ServerArgs,
+    args: UpdateArgs,
+) -> Result<v1::Tenant, CommandError> {
     let mut tenant = get(client, args.write.which.tenant_id).await?;
     let mut paths = args.write.fields.write(&mut tenant);
     for field in &args.cleared {
@@ -118,7 +129,9 @@ async fn change(client: &mut Client, args: UpdateArgs) -> Result<v1::Tenant, Com
     if paths.is_empty() {
         return Err(CommandError::new("nothing to change: name what is to be different, see --help"));
     }
-    update(client, tenant, paths).await
+    let tenant = update(client, tenant, paths.clone()).await?;
+    doubts::tell(server, &tenant, &paths).await;
+    Ok(tenant)
 }
 
 async fn set_state(client: &mut Client, which: WhichArgs, state: State) -> Result<v1::Tenant, CommandError> {

@@ -6,16 +6,16 @@ use prost_types::Timestamp as Wire;
 /// When; the last 30 days where nothing is said.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct WhenArgs {
-    /// A calendar month, as in `2026-11`
+    /// A calendar month in UTC, as in `2026-11`; budgets have months of their tenant's time zone
     #[arg(long, value_parser = month, conflicts_with_all = ["last", "from", "to"])]
     month: Option<(Timestamp, Timestamp)>,
     /// The time until now, as in `24h` or `7d`
     #[arg(long, value_parser = span, conflicts_with_all = ["from", "to"])]
     last: Option<Span>,
-    /// The first day or moment, as in `2026-11-01` or `2026-11-01T08:00:00Z`
+    /// The first day (in UTC) or moment, as in `2026-11-01` or `2026-11-01T00:00:00+01:00`
     #[arg(long, value_parser = moment)]
     from: Option<Timestamp>,
-    /// The day or moment before which to stop; now where left out
+    /// The day (in UTC) or moment before which to stop; now where left out
     #[arg(long, value_parser = moment)]
     to: Option<Timestamp>,
 }

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Thirty days: the window of those who say none.
 const RECENT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How many requests with the same id are told at once.
+const SAME_ID: usize = 100;
 /// Bytes of an id that may be looked for.
 const LONGEST: usize = 1_024;
 
@@ -35,11 +37,13 @@ pub(crate) async fn get(
         window: ever(dependencies.clock.now()),
         filter: UsageFilter { tenant_ids, ..UsageFilter::default() },
         request_id: request.request_id.clone(),
-        limit: 1,
+        limit: SAME_ID,
         after: None,
     };
     let page = dependencies.store.requests(&question).await.map_err(failure::of_store)?;
-    let found = page.rows.into_iter().next().ok_or_else(|| {
+    let more = page.more;
+    let mut events = page.rows.into_iter().map(|counted| counted.event);
+    let newest = events.next().ok_or_else(|| {
         let of = match request.tenant_id.as_str() {
             "" => String::new(),
             tenant => format!(" of the tenant {}", shown(tenant)),
@@ -48,7 +52,7 @@ pub(crate) async fn get(
         let message = format!("no request {request}{of} is known; it may have ended just now");
         Failure::new(ErrorReason::NotFound, message)
     })?;
-    Ok(GetRequestResponse { event: Some(found.event) })
+    Ok(GetRequestResponse { event: Some(newest), earlier: events.collect(), more })
 }
 
 /// Answers `ListRequests`.

@@ -153,7 +153,9 @@ pub(super) async fn set(client: &mut Client, args: SetArgs) -> Result<Budget, Co
 /// The id is told: whoever does not know whether it was done can do it again with the same.
 pub(super) async fn top_up(client: &mut Client, args: TopUpArgs) -> Result<Budget, CommandError> {
     let top_up_id = args.id.unwrap_or_else(|| Uuid::now_v7().to_string());
-    print_aside(&format!("top-up {top_up_id}: doing it again with --id {top_up_id} adds nothing"))?;
+    if args.amount > 0 {
+        print_aside(&format!("top-up {top_up_id}: doing it again with --id {top_up_id} adds nothing"))?;
+    }
     let request = v1::TopUpBudgetRequest {
         tenant_id: args.which.tenant,
         budget_id: args.which.budget_id,

@@ -94,7 +94,7 @@ fn count(tokens: u32) -> String {
 }
 
 fn aliases(aliases: &[v1::Alias]) -> String {
-    let mut rows = vec![["ALIAS", "FOR", "TRIED IN THIS ORDER"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["ALIAS", "FOR", "BY PREFERENCE"].map(str::to_owned).to_vec()];
     rows.extend(
         aliases
             .iter()
