@@ -7,10 +7,10 @@ decimal = point
 
 [drop]
 a, an, the, as, into it
-that, this, these, those, which is, who is, it, its, itself, there, here, then, so, if
+that, this, these, those, which is, who is, it, itself, then, so, if
 be, being, having
 we, myself
-what, whats, which, can, may, what is, what are
+what, whats, which, what is, what are
 s, whether, some, any
 write, give, suggest, propose, provide, generate, produce a, produce the, compose, draft a, draft the, come up with
 write me, give me, i need, i want, we need, i would like, i like to
@@ -29,8 +29,8 @@ would you be so kind as to, be so kind, i appreciate it, much appreciated, asap
 
 [number]
 0 = zero
-1 = one, single
-2 = two, twice
+1 = one
+2 = two
 3 = three
 4 = four
 5 = five
@@ -164,7 +164,8 @@ am = in the morning
 pm = in the afternoon, in the evening
 
 [unit]
-percent = percent, per cent, percentage point, percentage points
+percent = percent, per cent
+percentage point = percentage point, percentage points
 eur = euro, euros
 usd = dollar, dollars
 gbp = pound, pounds, pounds sterling
@@ -331,7 +332,11 @@ or = or
 past = was, were, did, had, been
 present = is, are, am, do, does, has, have
 future = will, shall, going to
-might = would, could, might
+might = would, could, might, may
+can = can
+its = its
+here = here
+there = there
 my = my, mine
 your = your, yours
 our = our, ours
@@ -343,11 +348,11 @@ you = you
 us = us
 
 [opposed]
-- = versus, or, by, past, future, your, our, his, their, her
+- = versus, or, by, past, future, might, can, your, our, his, their, her
 for = by, about, versus, from
 by = about, on, to, until
 about = to
-and = or
+and = or, to
 from = to
 past = present, future
 present = future
@@ -364,7 +369,10 @@ of = by
 on = to, from
 about = from
 for = to
-might = past, present, future
+might = past, present, future, can
+can = past, present, future
+its = present, my, your, our, their, his, her
+here = there
 i = you
 
 [relation]
@@ -515,6 +523,16 @@ signin = sign in, log in, login, log on, sign on
 turn on = turn on, switch on, enable, enables, enabling
 turn off = turn off, switch off, disable, disables, disabling
 form = form, forms, forming, formed, formation
+
+[opening]
+add, adapt, analyse, analyze, apply, arrange, assign, build, calculate, check, claim, collect, combine, come, compare, complete
+compute, consider, convert, correct, count, decide, define, describe, design, detect, determine, discuss, divide, edit
+estimate, evaluate, examine, expand, explain, extract, figure, fill, format, group, highlight, identify, illustrate
+imagine, improve, insert, interpret, introduce, join, judge, justify, keep, let, list, look, make, merge, move, name
+outline, paraphrase, perform, plan, point, predict, prepare, print, proofread, put, quote, rank, rate, read, recommend
+reformulate, remind, rephrase, replace, return, review, revise, rewrite, score, search, set, shorten, simplify, solve, sort
+split, sum, summarise, summarize, take, tell, think, track, transfer, transform, turn, use, verify, they, he, she
+don, doesn, didn, isn, aren, wasn, weren, won, wouldn, couldn, shouldn, hasn, haven, hadn
 
 [words]
 -, s

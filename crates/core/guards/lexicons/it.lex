@@ -8,7 +8,7 @@ decimal = comma
 [drop]
 il, lo, la, i, gli, le, l, un, una, uno, un
 col, tra, fra, che, chi è, cui
-essere, stato, stata, stati, state, viene, vengono, ha, hanno, ho, hai, abbiamo, aver, avere
+essere, stato, stata, stati, state, viene, vengono, aver, avere
 mi, ti, ci, vi, si, me, te, lui, questo, questa, questi, queste, quest, quello, quella, quel, quell, ne
 qual, quale, quali, che cosa è, cos è, nei confronti di, circa il
 scrivi, scrivere, scrivimi, dammi, dai, proponi, proporre, suggerisci, trova, fornisci, fornire, genera, generare, crea, creare, crea dei, elenca, elencare, indica, indicami, metti, produci, redigi
@@ -294,7 +294,13 @@ about = su, sul, sullo, sulla, sui, sugli, sulle, sull, riguardo a, riguardo
 and = e, ed
 or = o, oppure
 past = era, erano
-present = è, sono
+present = è
+sono = sono
+ho = ho
+hai = hai
+ha = ha
+abbiamo = abbiamo
+hanno = hanno
 my = mio, mia, miei, mie
 your = tuo, tua, tuoi, tue
 our = nostro, nostra, nostri, nostre
@@ -307,8 +313,13 @@ their = loro
 for = versus, by, about, from
 by = about, to
 from = to
-and = or
-past = present
+and = or, to
+past = present, sono
+present = sono
+ho = hai, ha, abbiamo, hanno
+hai = ha, abbiamo, hanno
+ha = abbiamo, hanno
+abbiamo = hanno
 my = your, our, your all, his, their
 your = our, your all, his, their
 our = your all, his, their
@@ -360,6 +371,12 @@ aprire = apre, aprire, apertura, aprono
 chiudere = chiude, chiudere, chiusura, chiudono
 didascalia = didascalia, didascalie
 ritardo = ritardo, in ritardo, ritardi
+
+[opening]
+aggiungi, analizza, applica, assegna, calcola, cambia, cerca, classifica, combina, completa, componi, confronta, controlla, converti
+correggi, decidi, definisci, descrivi, determina, dividi, elabora, estrai, evidenzia, formatta, identifica, immagina, individua
+inserisci, leggi, migliora, ordina, pensa, porta, prepara, raggruppa, restituisci, riassumi, riformula, rispondi, riscrivi
+scegli, semplifica, spiega, stima, traduci, trasforma, unisci, valuta, verifica
 
 [words]
 o, i

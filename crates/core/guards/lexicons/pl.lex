@@ -8,7 +8,7 @@ decimal = comma
 [drop]
 do tekstu tego, po tym, to, ten, ta, te, tego, tej, tym, tę, tych, który, która, które, której, którego, którą, że, iż, czy, się, być, został, została, zostało, zostały, został
 przy, u, wobec, mi, mnie, go
-ma być, mają być, ma, mają, co, jaki, jaka, jakie, jak, roku, rok, r
+ma być, mają być, co, jaki, jaka, jakie, jak, r
 napisz, napisać, podaj, podać, daj, dać, zaproponuj, zaproponować, wymyśl, wymyślić, przygotuj, przygotować, zrób, zrobić, utwórz, utworzyć, wypisz, wypisać, wygeneruj, stwórz, stworzyć, ułóż
 potrzebuję, potrzebne, potrzebny, potrzebna, chcę, chciałbym, chciałabym, poproszę, użyj, używaj, nadaj, określ go, odbędzie, odbędzie się, który odbędzie się, wynosi, na poziomie, autorką jest, autorem jest
 razem z, wraz z, z zeszłego razu, także, też, również, nadeszły
@@ -140,7 +140,7 @@ day = dzień, dnia, dni, dniu
 week = tydzień, tygodnia, tygodniu, tygodnie, tygodni
 month = miesiąc, miesiąca, miesiącu, miesiące, miesięcy
 quarter = kwartał, kwartału, kwartale
-year = lata, lat, roku
+year = lata, lat, roku, rok
 decade = dekada, dekady
 century = wiek, wieku
 
@@ -263,6 +263,8 @@ and = i, oraz, a
 or = albo, lub, bądź
 past = był, była, było, były
 present = jest, są
+ma = ma
+mają = mają
 future = będzie, będą
 my = mój, moja, moje
 your = twój, twoja, twoje
@@ -278,7 +280,8 @@ for = versus, by, about, from
 by = about
 from = to
 to = out of
-and = or
+and = or, to
+ma = mają
 past = present, future
 present = future
 my = your, our, your all, his, her, their
@@ -330,6 +333,13 @@ strajk = strajk, strajku, strajki
 korek = korki, korkach, korków
 konferencja = konferencja, konferencję, konferencji
 sprzedaż = sprzedaż, sprzedaży, wyniki sprzedaży, wyników sprzedaży
+
+[opening]
+analizuj, dodaj, dopasuj, dokończ, narysuj, nazwij, obejrzyj, oblicz, oceń, ogranicz, określ, omów, opisz, opowiedz, podkreśl, podsumuj
+podziel, pogrupuj, policz, pomóż, popraw, porównaj, posortuj, potrzebuję, poproszę, powiedz, przeanalizuj, przeczytaj, przedstaw
+przekształć, przepisz, przetłumacz, przełóż, przypisz, rozwiń, rozwiąż, rozważ, scharakteryzuj, sklasyfikuj, skróć, spisz
+sprawdź, streść, sformułuj, szacuj, ułóż, usuń, uprość, utwórz, użyj, wskaż, wybierz, wyjaśnij, wylicz, wymień, wymyśl, wyodrębnij
+wypisz, wytłumacz, wyszukaj, zamień, zaplanuj, zapisz, zastąp, zdefiniuj, znajdź, zrób, zwróć
 
 [words]
 -, a, u, owi, em, ie, y, i, ów, om, ami, ach, e

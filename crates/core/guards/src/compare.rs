@@ -66,7 +66,7 @@ impl<'a> Pair<'a> {
             Guard::Turn => turns::difference(self.a, self.b, self.lexicon),
             Guard::Form => forms::difference(self),
             Guard::Symbol => symbols::difference(self.written()),
-            Guard::Case => case::difference(self.written()),
+            Guard::Case => case::difference(self.written(), self.lexicon),
             Guard::Pause => pauses::difference(self.a, self.b),
             Guard::Order => order::difference(self),
         }

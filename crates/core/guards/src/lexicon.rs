@@ -6,7 +6,10 @@ mod patterns;
 pub(crate) use patterns::Paradigms;
 
 use crate::{BadLexicon, tokens::is_han};
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// What a listed word or phrase stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,6 +120,8 @@ pub(crate) struct Lexicon {
     beginnings: HashMap<Box<str>, Vec<Form>>,
     /// Classes of grammar that turn a text against each other, either way round; `-` stands for none of it.
     opposed: HashMap<Box<str>, Vec<Box<str>>>,
+    /// Words that are no names where a sentence begins with them.
+    openings: HashSet<Box<str>>,
     /// How words are inflected.
     pub(crate) words: Paradigms,
     /// How names are.
@@ -150,6 +155,12 @@ impl Lexicon {
     /// Whether a word by itself is listed.
     pub(crate) fn knows(&self, word: &str) -> bool {
         self.find(&[word], false).is_some()
+    }
+
+    /// Whether a word that a sentence begins with is surely no name: an opening, or listed, or the first word of what is.
+    pub(crate) fn opens(&self, word: &str) -> bool {
+        let begins = |forms: &Vec<Form>| forms.iter().any(|form| !form.capital);
+        self.openings.contains(word) || self.forms.get(word).is_some_and(begins) || self.knows(word)
     }
 
     /// The longest listed form that the words begin with, and how many it takes.

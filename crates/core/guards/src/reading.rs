@@ -116,6 +116,13 @@ fn terms(tokens: &[Token], lexicon: &Lexicon) -> Vec<Term> {
                     {
                         Term { name: true, ..plain(Kind::Word, at + 1) }
                     }
+                    Some((1, meaning)) if meaning.kind == Kind::Turn && is_half_of_day(token, &terms) => {
+                        Term { key: token.text.clone(), listed: true, ..plain(Kind::Meridiem, at + 1) }
+                    }
+                    // A road is a street, and Abbey Road no Abbey Street.
+                    Some((1, Meaning { kind: Kind::Word, .. })) if capital && !token.capitals => {
+                        Term { name: true, ..plain(Kind::Word, at + 1) }
+                    }
                     Some((length, meaning)) => Term {
                         kind: meaning.kind,
                         key: meaning.key.to_string(),
@@ -143,6 +150,12 @@ fn is_single_letter(tokens: &[Token], at: usize) -> bool {
             token.text.chars().count() == 1 && !token.text.chars().all(is_han) && token.text != "i";
         is_letter && (token.capital && !token.initial || is_last)
     })
+}
+
+/// "am" behind a number is no verb.
+fn is_half_of_day(token: &Token, before: &[Term]) -> bool {
+    let is_time = |term: &Term| matches!(term.kind, Kind::Number | Kind::Date);
+    token.text == "am" && before.last().is_some_and(is_time)
 }
 
 /// A capitalised first word with a number at its side, as in "May 5".

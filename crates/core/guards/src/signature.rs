@@ -9,7 +9,7 @@ pub struct Signature(Vec<u8>);
 
 impl Signature {
     /// Raised when the bytes of some text change.
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
     /// Kinds whose order counts.
     const SEQUENCES: [Kind; 5] = [Kind::Number, Kind::Comparator, Kind::Date, Kind::Language, Kind::Code];
     /// Kinds of which it only counts what is there.

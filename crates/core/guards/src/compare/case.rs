@@ -1,16 +1,20 @@
 //! A word that both texts have must have the same letters in both, capital or small, with or without accents: MW is not
-//! mW, nor Turkey turkey, nor `è` `e`. Only the capital that begins a sentence says nothing.
+//! mW, nor Turkey turkey, nor `è` `e`. Only the capital that begins a sentence says nothing, where the word is surely no
+//! name.
 
-use crate::written::{Spelling, Written};
+use crate::{
+    lexicon::Lexicon,
+    written::{Spelling, Written},
+};
 use std::collections::BTreeMap;
 
-pub(super) fn difference([a, b]: &[Written; 2]) -> Option<String> {
+pub(super) fn difference([a, b]: &[Written; 2], lexicon: &Lexicon) -> Option<String> {
     let (a, b) = (sorted(a), sorted(b));
     let (mut a, mut b) = (a.as_slice(), b.as_slice());
     while let (Some(one), Some(other)) = (a.first(), b.first()) {
         let bare = one.bare.as_str().min(&other.bare);
         let (of_a, of_b) = (take(&mut a, bare), take(&mut b, bare));
-        let (lone_a, lone_b) = (lone(of_a, of_b), lone(of_b, of_a));
+        let (lone_a, lone_b) = (lone(of_a, of_b, lexicon), lone(of_b, of_a, lexicon));
         if let (Some(one), Some(other)) = (lone_a.first(), lone_b.first()) {
             return Some(format!("`{}` against `{}`", one.written, other.written));
         }
@@ -49,14 +53,22 @@ fn by_place<'w>(words: &[&'w Spelling]) -> BTreeMap<usize, &'w str> {
 }
 
 /// Those that the other text has not, or not as often.
-fn lone<'w>(all: &[&'w Spelling], other: &[&Spelling]) -> Vec<&'w Spelling> {
+fn lone<'w>(all: &[&'w Spelling], other: &[&Spelling], lexicon: &Lexicon) -> Vec<&'w Spelling> {
     let mut left = other.to_vec();
     let is_lone = |word: &&&Spelling| {
-        let same = left.iter().position(|other| other.written == word.written);
-        let found = same.or_else(|| left.iter().position(|other| is_capital_of_place(word, other)));
+        let may_be = |other: &Spelling| !one_is_a_name(word, other, lexicon);
+        let same = left.iter().position(|other| other.written == word.written && may_be(other));
+        let found =
+            same.or_else(|| left.iter().position(|other| is_capital_of_place(word, other) && may_be(other)));
         found.map(|at| left.swap_remove(at)).is_none()
     };
     all.iter().filter(is_lone).copied().collect()
+}
+
+/// Whether both begin a sentence, one of them with a capital, and it may be that of a name: "Turkey costs" and "turkey
+/// costs".
+fn one_is_a_name(one: &Spelling, other: &Spelling, lexicon: &Lexicon) -> bool {
+    one.opens && other.opens && one.initial != other.initial && !lexicon.opens(&one.written.to_lowercase())
 }
 
 /// Whether the words differ in the first letter's case, of which one of them says nothing.

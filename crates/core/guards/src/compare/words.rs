@@ -39,7 +39,9 @@ impl<'a> Matching<'a> {
 
     fn lone(self) -> impl Iterator<Item = &'a Term> {
         let missing = move |from: &'a Reading, other: &'a Reading| {
-            from.content().filter(move |term| !other.content().any(|other| self.same(term, other)))
+            let many =
+                move |of: &'a Reading, term| of.content().filter(|other| self.same(term, other)).count();
+            from.content().filter(move |term| many(from, term) != many(other, term))
         };
         missing(self.a, self.b).chain(missing(self.b, self.a))
     }

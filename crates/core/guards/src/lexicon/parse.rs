@@ -13,6 +13,8 @@ enum Section {
     Keyed(Kind),
     /// `class = class, class`: classes that turn a text against each other; `-` is none.
     Opposed,
+    /// Words that a sentence begins with, separated by commas.
+    Openings,
     /// Endings that one stem takes, separated by commas; `-` for none. `5: ` in front asks for a longer stem.
     Words,
     /// The same for names.
@@ -37,7 +39,7 @@ pub(super) fn read(lexicon: &mut Lexicon, text: &str) -> Result<(), (usize, Stri
 }
 
 fn section(name: &str) -> Result<Section, String> {
-    use Section::{Bare, Keyed, Names, Opposed, Settings, Words};
+    use Section::{Bare, Keyed, Names, Openings, Opposed, Settings, Words};
     Ok(match name {
         "settings" => Settings,
         "drop" => Bare(Kind::Drop),
@@ -60,6 +62,7 @@ fn section(name: &str) -> Result<Section, String> {
         "question" => Keyed(Kind::Question),
         "turn" => Keyed(Kind::Turn),
         "opposed" => Opposed,
+        "opening" => Openings,
         "relation" => Keyed(Kind::Relation),
         "word" => Keyed(Kind::Word),
         "numbered" => Keyed(Kind::Numbered),
@@ -80,6 +83,10 @@ fn entry(lexicon: &mut Lexicon, section: Section, line: &str) -> Result<(), Stri
         Section::Opposed => {
             let (class, others) = line.split_once('=').ok_or("expected `class = class, class`")?;
             others.split(',').try_for_each(|other| lexicon.oppose(class.trim(), other.trim()))
+        }
+        Section::Openings => {
+            lexicon.openings.extend(line.split(',').map(|word| word.trim().to_lowercase().into()));
+            Ok(())
         }
         Section::Words => lexicon.words.add(line),
         Section::Names => lexicon.names.add(line),

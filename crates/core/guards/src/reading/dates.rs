@@ -12,9 +12,11 @@ pub(super) fn combine(terms: &mut Vec<Term>) {
             (term.kind, term.key) = (Kind::Date, key);
         }
     }
-    // What a mark or "year" behind a number says, the number says now.
-    for at in 1..terms.len() {
-        let year = terms[at - 1].kind == Kind::Date && terms[at - 1].key.starts_with('y');
+    // What a mark or "year" at a number says, the number says now.
+    for at in 0..terms.len() {
+        let is_year = |term: &Term| term.kind == Kind::Date && term.key.starts_with('y');
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        let year = beside.filter_map(|at| terms.get(at)).any(is_year);
         if year && terms[at].kind == Kind::Period && terms[at].key == "year" {
             terms[at].kind = Kind::Drop;
         }

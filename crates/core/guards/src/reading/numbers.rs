@@ -8,6 +8,7 @@ use crate::{
 
 /// "twenty five", 二十五 and 7 点 2 become one number.
 pub(super) fn combine(terms: &mut Vec<Term>, tokens: &[Token]) {
+    join_by_and(terms, tokens);
     let mut at = 0;
     while at < terms.len() {
         if spelled(terms.get(at), tokens).is_some() {
@@ -35,6 +36,23 @@ pub(super) fn combine(terms: &mut Vec<Term>, tokens: &[Token]) {
     }
     fractions(terms);
     ordinals(terms);
+}
+
+/// "One hundred and five" is one number, other than "five and one hundred".
+fn join_by_and(terms: &mut Vec<Term>, tokens: &[Token]) {
+    let value =
+        |term: Option<&Term>| spelled(term, tokens).filter(|(_, digits)| !digits).map(|(value, _)| value);
+    for at in (1..terms.len()).rev() {
+        let is_and = terms[at].kind == Kind::Turn && terms[at].key == "and";
+        let (before, after) = (terms.get(at - 1), terms.get(at + 1));
+        let touch = before.is_some_and(|before| before.until == terms[at].from)
+            && after.is_some_and(|after| after.from == terms[at].until);
+        let hundreds = value(before).is_some_and(|value| value > 0 && value.is_multiple_of(100));
+        if is_and && touch && hundreds && value(after).is_some_and(|value| (1..100).contains(&value)) {
+            terms[at - 1].until = terms[at].until;
+            terms.remove(at);
+        }
+    }
 }
 
 /// A number, and whether it was in digits.

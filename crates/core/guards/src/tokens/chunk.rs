@@ -1,11 +1,18 @@
 //! What stands between spaces: a word, a number, a code, or several of them.
 
 use super::{Shape, Splitter, literal};
-use crate::lexicon::Apostrophe;
+use crate::lexicon::{Apostrophe, Kind};
 
-/// Endings that English writes with an apostrophe, and what they stand for; what only helps grammar stands for nothing.
-const CONTRACTIONS: [(&str, &str); 7] =
-    [("n't", "not"), ("'s", ""), ("'re", ""), ("'ve", ""), ("'ll", ""), ("'d", ""), ("'m", "")];
+/// Endings that English writes with an apostrophe, and what they stand for; "'s" is a case of most words.
+const CONTRACTIONS: [(&str, &str); 7] = [
+    ("n't", "not"),
+    ("'re", "are"),
+    ("'ve", "have"),
+    ("'ll", "will"),
+    ("'d", "would"),
+    ("'m", "am"),
+    ("'s", ""),
+];
 
 impl Splitter<'_> {
     pub(super) fn chunk(&mut self, chunk: &str) {
@@ -58,9 +65,13 @@ impl Splitter<'_> {
         let (number, tail) = body.split_at(digits);
         let tail = tail.strip_prefix('-').unwrap_or(tail);
         let plain = !tail.contains(|letter: char| letter.is_ascii_digit());
+        // "1990s" is no 1990 and a word that may be left out.
+        let is_unit = |tail: &str| {
+            self.lexicon.find(&[tail], false).is_some_and(|(_, meaning)| meaning.kind != Kind::Drop)
+        };
         if plain && let Some((shape, text)) = literal::read(number, self.lexicon.decimal_comma) {
             let unit = tail.split('-').next().unwrap_or_default().to_lowercase();
-            if body.contains('-') || self.lexicon.knows(&unit) {
+            if body.contains('-') || is_unit(&unit) {
                 self.push(shape, text, false);
                 return self.parts(tail);
             }
@@ -78,33 +89,50 @@ impl Splitter<'_> {
     }
 
     fn apostrophes(&mut self, part: &str) {
-        let Some(at) = part.find('\'') else { return self.word(part) };
-        match self.lexicon.apostrophe {
-            Apostrophe::Letter => self.word(part),
-            Apostrophe::Elision => {
+        match (self.lexicon.apostrophe, part.find('\'')) {
+            (Apostrophe::Contraction, _) => self.contraction(part),
+            (Apostrophe::Elision, Some(at)) => {
                 self.word(&part[..at]);
                 self.chunk(&part[at + 1..]);
             }
-            Apostrophe::Contraction => {
-                let small = part.to_lowercase();
-                let found = CONTRACTIONS.iter().find(|(ending, _)| small.ends_with(ending));
-                let Some((ending, stands_for)) = found.filter(|_| small.len() == part.len()) else {
-                    return self.word(part.trim_end_matches('\''));
-                };
-                self.word(base(&part[..part.len() - ending.len()]));
-                if !stands_for.is_empty() {
-                    self.word(stands_for);
-                }
-            }
+            _ => self.word(part),
         }
     }
+
+    fn contraction(&mut self, part: &str) {
+        // Few letters have small ones of another length, and none that English contracts.
+        let small = Some(part.to_lowercase()).filter(|small| small.len() == part.len()).unwrap_or_default();
+        if small == "cannot" {
+            self.word(&part[..3]);
+            return self.word("not");
+        }
+        let Some((ending, stands_for)) = CONTRACTIONS.iter().find(|(ending, _)| small.ends_with(ending))
+        else {
+            return self.word(part.trim_end_matches('\''));
+        };
+        let stem = small.len() - ending.len();
+        self.word(base(&part[..stem]));
+        match *stands_for {
+            "" if is_before_verb(&small[..stem]) => self.word("is"),
+            "" => {}
+            verb => self.word(verb),
+        }
+    }
+}
+
+/// Whether "'s" is a verb behind this word: "it's", but not "Anna's".
+fn is_before_verb(word: &str) -> bool {
+    matches!(word, "it" | "that" | "this" | "there" | "here" | "he" | "she")
+        || matches!(word, "who" | "what" | "where" | "when" | "why" | "how" | "which")
 }
 
 /// "can't" and "won't" lose more than an ending.
 fn base(word: &str) -> &str {
     match word {
         "ca" => "can",
+        "Ca" => "Can",
         "wo" => "will",
+        "Wo" => "Will",
         word => word,
     }
 }
