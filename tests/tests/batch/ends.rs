@@ -26,7 +26,7 @@ async fn an_item_that_fails_goes_to_the_next_vendor(topology: Topology) {
     let moved =
         results.iter().map(answer).find(|answer| answer.route.as_ref().unwrap().vendor == "anthropic");
     let attempts = &moved.unwrap().route.as_ref().unwrap().attempts;
-    let told = signalbox_testkit::ask::attempts(attempts);
+    let told = ask::attempts(attempts);
     assert_eq!((told.len(), &*told[1]), (2, "anthropic"), "{told:?}");
     assert!(told[0].starts_with("openai: "), "{told:?}");
 }
