@@ -18,8 +18,6 @@ const SHORTEST_TTL: HumanDuration = HumanDuration::secs(15);
 const LONGEST_TTL: HumanDuration = HumanDuration::secs(3600);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long what was written off must still be there, so that a router that comes back can tell what it spent.
-const COMES_BACK_WITHIN: u32 = 31;
 
 /// What tenants may spend. Tenants, keys and budgets themselves are made while running, by `signalbox tenant`, `key` and
 /// `budget`.
@@ -38,7 +36,8 @@ pub struct BudgetsConfig {
     /// How long what a dead router held waits for its accounts; what is then not accounted for counts as spent.
     pub write_off_after: HumanDuration,
     /// Days that single movements of the ledger are kept; for ever where left out. Balances, limits and the audit trail
-    /// are kept for ever.
+    /// are kept for ever. No fewer than a reservation may live: then what is repeated is known, and a month can be
+    /// reconciled all through the next.
     #[schemars(range(min = 62, max = 36_500))]
     pub retention_days: Option<u32>,
 }
@@ -161,20 +160,8 @@ pub(super) fn check(budgets: &BudgetsConfig, at: &Cursor<'_>, findings: &mut Fin
             format!("{} is shorter than `lease_ttl`, {}", budgets.write_off_after, budgets.lease_ttl);
         findings.fault(&at.key("write_off_after"), message);
     }
-    if let Some(days) = budgets.retention_days {
-        check_retention(days, budgets.write_off_after, &at.key("retention_days"), findings);
-    }
     if budgets.max_slice_eur.0 == 0 {
         findings.fault(&at.key("max_slice_eur"), "must be above 0");
-    }
-}
-
-fn check_retention(days: u32, write_off_after: HumanDuration, at: &Cursor<'_>, findings: &mut Findings) {
-    if DAY * days < write_off_after.0.saturating_add(DAY * COMES_BACK_WITHIN) {
-        let message = format!(
-            "{days} days are not {COMES_BACK_WITHIN} days longer than `write_off_after`, {write_off_after}"
-        );
-        findings.fault(at, message);
     }
 }
 

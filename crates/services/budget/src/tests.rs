@@ -8,6 +8,7 @@ mod leases;
 mod limits;
 mod news;
 mod orphans;
+mod pruning;
 mod rates;
 mod reconcile;
 mod rollover;

@@ -4,6 +4,7 @@
 //! no table is searched, and no index is kept for it. Accounts are neither locked nor changed.
 
 mod chunk;
+mod holds;
 
 use super::{
     account::KEY,
@@ -31,9 +32,9 @@ pub(super) async fn prune(session: &mut Session<'_>, ask: &Ask) -> sqlx::Result<
     let chunk = read(session, position, ask).await?;
     delete(session, &chunk).await?;
     let mut operations = operation::forget(session, &chunk.operations()).await?;
-    let leases = leases(session, ask).await?;
-    let reservations = reservations(session, ask).await?;
-    let reserved = reservations.iter().map(|id| (kind::RESERVE, id.as_str()));
+    let leases = holds::leases(session, ask).await?;
+    let reservations = holds::reservations(session, ask).await?;
+    let reserved = reservations.iter().map(|part| (kind::RESERVE, part.reservation_id.as_str()));
     operations += operation::forget(session, &reserved.collect()).await?;
     let (entries, reservations) = (chunk.old.len() as u64, reservations.len() as u64);
     let is_full = |deleted: u64| i64::try_from(deleted).is_ok_and(|deleted| deleted >= ask.most);
@@ -104,29 +105,4 @@ async fn carry(session: &mut Session<'_>, chunk: &Chunk) -> sqlx::Result<()> {
     );
     session.query(sql).bind(json(&carried)?).execute(&mut *session.connection).await?;
     Ok(())
-}
-
-/// Leases that hold nothing any more; how many. One that a late settlement looks at is left for the next time.
-async fn leases(session: &mut Session<'_>, ask: &Ask) -> sqlx::Result<u64> {
-    let sql = format!(
-        "DELETE FROM leases WHERE lease_id IN (SELECT t.lease_id FROM leases t \
-         WHERE t.state >= 2 AND t.expires_at < $1 ORDER BY t.expires_at LIMIT $2{})",
-        session.engine.for_update_of_free()
-    );
-    let query = session.query(sql).bind(ask.before).bind(ask.most);
-    Ok(query.execute(&mut *session.connection).await?.rows_affected())
-}
-
-/// The same of parts of reservations; their ids. A late settlement may write one again: it still holds nothing, and
-/// goes the next time.
-async fn reservations(session: &mut Session<'_>, ask: &Ask) -> sqlx::Result<Vec<String>> {
-    let sql = format!(
-        "DELETE FROM reservations WHERE (reservation_id, tenant_id, budget_id, period_id) IN \
-         (SELECT t.reservation_id, t.tenant_id, t.budget_id, t.period_id FROM reservations t \
-         WHERE t.is_open = 0 AND t.expires_at < $1 ORDER BY t.expires_at LIMIT $2{}) RETURNING reservation_id",
-        session.engine.for_update_of_free()
-    );
-    let query = session.query(sql).bind(ask.before).bind(ask.most);
-    let rows = query.fetch_all(&mut *session.connection).await?;
-    rows.iter().map(|row| row.try_get("reservation_id")).collect()
 }

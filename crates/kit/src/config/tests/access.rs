@@ -31,8 +31,15 @@ fn amounts_of_budgets_that_cannot_be_meant_are_refused() {
     assert_problems("budgets:\n  slice_share: 0\n", &["2:16: budgets.slice_share: 0 is out of range"]);
     assert_problems("budgets:\n  max_slice_eur: 0\n", &["2:18: budgets.max_slice_eur: must be above 0"]);
     assert_problems("budgets:\n  max_slice_eur: -1\n", &["2:18: budgets.max_slice_eur"]);
+    assert_problems(
+        "budgets:\n  retention_days: 61\n",
+        &["2:19: budgets.retention_days: 61 is out of range"],
+    );
+    let kept = good("budgets: {retention_days: 62}").config.budgets.retention();
+    assert_eq!(kept, Some(std::time::Duration::from_hours(62 * 24)));
     let budgets = good("budgets: {max_slice_eur: 2.5, slice_share: 0.05}").config.budgets.clone();
     assert_eq!(budgets.max_slice_nano_eur(), 2_500_000_000);
+    assert_eq!(budgets.retention(), None);
 }
 
 #[test]

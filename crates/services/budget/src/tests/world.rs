@@ -184,22 +184,11 @@ impl World {
 
     /// Books what a request of a lease cost.
     pub(super) async fn settle(&self, id: &str, slice: &(String, BudgetSlice), amount_nano_eur: i64) {
-        let (lease_id, slice) = slice;
-        let charge = UsageCharge {
-            budget_id: slice.budget.as_ref().unwrap().budget_id.clone(),
-            period_id: slice.period_id.clone(),
-            lease_id: lease_id.clone(),
-            ..Default::default()
-        };
-        let settlement = Settlement {
-            settlement_id: format!("event-{id}"),
-            request_id: id.to_owned(),
-            tenant_id: "acme".to_owned(),
-            charges: vec![charge],
-            amount_nano_eur,
-            ..Default::default()
-        };
-        let request = v1::SettleRequest { settlements: vec![settlement] };
+        self.settle_all(vec![settlement(id, slice, amount_nano_eur)]).await;
+    }
+
+    pub(super) async fn settle_all(&self, settlements: Vec<Settlement>) {
+        let request = v1::SettleRequest { settlements };
         assert_eq!(told(self.service.settle(Request::new(request)).await).refusals, []);
     }
 
@@ -207,6 +196,25 @@ impl World {
     pub(super) async fn audits(&self) -> Vec<AuditEntry> {
         let request = v1::ListAuditEntriesRequest { tenant_id: "acme".to_owned(), ..Default::default() };
         told(self.service.list_audit_entries(Request::new(request)).await).entries
+    }
+}
+
+/// What a request of a lease cost.
+pub(super) fn settlement(id: &str, slice: &(String, BudgetSlice), amount_nano_eur: i64) -> Settlement {
+    let (lease_id, slice) = slice;
+    let charge = UsageCharge {
+        budget_id: slice.budget.as_ref().unwrap().budget_id.clone(),
+        period_id: slice.period_id.clone(),
+        lease_id: lease_id.clone(),
+        ..Default::default()
+    };
+    Settlement {
+        settlement_id: format!("event-{id}"),
+        request_id: id.to_owned(),
+        tenant_id: "acme".to_owned(),
+        charges: vec![charge],
+        amount_nano_eur,
+        ..Default::default()
     }
 }
 
