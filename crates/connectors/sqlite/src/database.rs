@@ -2,18 +2,22 @@
 
 use crate::migrations;
 use sqlx::{
-    Connection, SqliteConnection, SqlitePool, SqliteTransaction,
+    Connection, Sqlite, SqliteConnection, SqlitePool, SqliteTransaction,
+    pool::PoolConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{
-    fs, io,
+    fs,
+    future::ready,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
-use tokio::sync::{Mutex, MutexGuard};
 
 /// How long a writer waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// How long a writer waits for its turn among those of this process.
+const TURN: Duration = Duration::from_secs(60);
 /// Readers at a time. More would wait for the same disk.
 const READERS: u32 = 4;
 
@@ -21,7 +25,7 @@ const READERS: u32 = 4;
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
-    writer: Mutex<SqliteConnection>,
+    writer: SqlitePool,
     readers: SqlitePool,
 }
 
@@ -81,12 +85,12 @@ impl Database {
             fs::create_dir_all(folder).map_err(unusable)?;
         }
         let options = options(path);
-        let connected = connect(&options).await;
-        let mut writer = connected.map_err(|error| open_error(path, &error))?;
-        migrate(path, &mut writer).await?;
+        let writer = writer(options.clone());
+        let connected = connect(&writer).await;
+        migrate(path, &mut *connected.map_err(|error| open_error(path, &error))?).await?;
         let readers =
             SqlitePoolOptions::new().max_connections(READERS).connect_lazy_with(options.read_only(true));
-        Ok(Self { path: path.to_owned(), writer: Mutex::new(writer), readers })
+        Ok(Self { path: path.to_owned(), writer, readers })
     }
 
     /// The file.
@@ -98,14 +102,15 @@ impl Database {
         &self.readers
     }
 
-    /// The one connection that writes.
-    pub(crate) async fn writer(&self) -> MutexGuard<'_, SqliteConnection> {
-        self.writer.lock().await
+    /// The one connection that writes, when it is free.
+    pub(crate) async fn writer(&self) -> sqlx::Result<PoolConnection<Sqlite>> {
+        self.writer.acquire().await
     }
 
     /// Brings the tables to this version again.
     pub(crate) async fn migrate(&self) -> Result<(), OpenError> {
-        migrate(&self.path, &mut *self.writer().await).await
+        let writer = self.writer().await;
+        migrate(&self.path, &mut *writer.map_err(|error| open_error(&self.path, &error))?).await
     }
 }
 
@@ -133,11 +138,24 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .pragma("temp_store", "memory")
 }
 
+/// The connection that writes: one, so that nobody waits for another by chance.
+fn writer(options: SqliteConnectOptions) -> SqlitePool {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(TURN)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        // SQLite rolls a transaction back by itself when the disk is full or fails. The driver's own rollback then
+        // fails, it takes the transaction for open, and would begin no other: such a connection is replaced.
+        .before_acquire(|connection, _| Box::pin(ready(Ok(!connection.is_in_transaction()))))
+        .connect_lazy_with(options)
+}
+
 /// Connects. Two processes that make the same file at once can get in each other's way however patient they are.
-async fn connect(options: &SqliteConnectOptions) -> sqlx::Result<SqliteConnection> {
+async fn connect(writer: &SqlitePool) -> sqlx::Result<PoolConnection<Sqlite>> {
     let mut attempts = 0;
     loop {
-        match SqliteConnection::connect_with(options).await {
+        match writer.acquire().await {
             Err(error) if attempts < 50 && crate::failure::is_busy(&error) => {
                 attempts += 1;
                 tokio::time::sleep(Duration::from_millis(100)).await;

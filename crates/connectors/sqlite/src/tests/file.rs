@@ -4,9 +4,9 @@ use super::{open, usage};
 use crate::{Database, OpenError};
 use futures_util::future::join_all;
 use signalbox_contracts::events;
-use signalbox_ports::usage_store::{Batch, Inserted, UsageStore};
+use signalbox_ports::usage_store::{Batch, Inserted, StoreFailure, UsageStore};
 use sqlx::Connection;
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::SystemTime};
 
 fn batch(count: usize) -> Batch {
     Batch { token: "t".to_owned(), events: events(1, 100).take(count).collect(), suspects: Vec::new() }
@@ -70,7 +70,10 @@ async fn a_damaged_file_is_refused_by_name() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("usage.db");
     let database = open(&path).await;
-    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *database.writer().await).await.unwrap();
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+        .execute(&mut *database.writer().await.unwrap())
+        .await
+        .unwrap();
     drop(database);
     let mut bytes = fs::read(&path).unwrap();
     bytes.iter_mut().skip(100).take(4_000).for_each(|byte| *byte = 0xA5);
@@ -86,7 +89,7 @@ async fn a_file_of_a_newer_version_is_refused_with_what_to_do() {
     let database = open(&path).await;
     let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                  VALUES (99, 'from the future', true, x'00', 0)";
-    sqlx::query(newer).execute(&mut *database.writer().await).await.unwrap();
+    sqlx::query(newer).execute(&mut *database.writer().await.unwrap()).await.unwrap();
     drop(database);
     let error = refusal(&path).await;
     assert!(matches!(error, OpenError::TooNew { version: 99, .. }), "{error}");
@@ -115,4 +118,39 @@ async fn a_batch_that_is_broken_off_is_not_there_in_part() {
     assert!(futures_util::poll!(store.insert(&all)).is_pending());
     blocking.rollback().await.unwrap();
     assert_eq!(store.insert(&all).await.unwrap(), Inserted { stored: 50, repeated: 0 });
+}
+
+async fn run(database: &Database, sql: &'static str) {
+    sqlx::raw_sql(sql).execute(&mut *database.writer().await.unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_grow_takes_what_comes_once_it_may() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = open(&dir.path().join("usage.db")).await;
+    let store = usage(&database);
+    for _ in 0..2 {
+        run(&database, "PRAGMA max_page_count = 1").await;
+        let failure = store.insert(&batch(100)).await.unwrap_err();
+        assert!(matches!(&failure, StoreFailure::Away(why) if why.contains("full")), "{failure:?}");
+    }
+    run(&database, "PRAGMA max_page_count = 100000").await;
+    assert_eq!(store.insert(&batch(100)).await.unwrap(), Inserted { stored: 100, repeated: 0 });
+}
+
+#[tokio::test]
+async fn after_sqlite_has_rolled_back_by_itself_as_on_a_full_disk_the_next_batch_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = open(&dir.path().join("usage.db")).await;
+    let store = usage(&database);
+    let full =
+        "CREATE TRIGGER full BEFORE INSERT ON usage_events BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END";
+    for _ in 0..3 {
+        run(&database, full).await;
+        let failure = store.insert(&batch(100)).await.unwrap_err();
+        assert!(failure.to_string().contains("disk is full"), "{failure:?}");
+        store.close_months(SystemTime::now()).await.unwrap();
+        run(&database, "DROP TRIGGER full").await;
+    }
+    assert_eq!(store.insert(&batch(100)).await.unwrap(), Inserted { stored: 100, repeated: 0 });
 }

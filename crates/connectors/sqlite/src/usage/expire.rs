@@ -14,21 +14,21 @@ const CHUNK: i64 = 5_000;
 /// Removes what counts before the hour of an instant. How many events that were.
 pub(super) async fn expire(database: &Database, before: i64) -> sqlx::Result<u64> {
     let before = Level::Hour.floor(before);
-    remember(&mut *database.writer().await, before / SECOND).await?;
+    remember(&mut *database.writer().await?, before / SECOND).await?;
     let mut removed = 0;
     loop {
         let delete = sqlx::query(
             "DELETE FROM usage_events WHERE id IN (SELECT id FROM usage_events WHERE counted_at < ? LIMIT ?)",
         );
         let done =
-            delete.bind(before).bind(CHUNK).execute(&mut *database.writer().await).await?.rows_affected();
+            delete.bind(before).bind(CHUNK).execute(&mut *database.writer().await?).await?.rows_affected();
         removed += done;
         if done < CHUNK.unsigned_abs() {
             break;
         }
     }
     let minutes = sqlx::query("DELETE FROM usage_minutes WHERE start < ?").bind(before / SECOND);
-    minutes.execute(&mut *database.writer().await).await?;
+    minutes.execute(&mut *database.writer().await?).await?;
     Ok(removed)
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn insert(store: &SqliteUsage, batch: &Batch) -> sqlx::Result<I
     }
     let keys: Vec<series::Key> = batch.events.iter().map(series::key).collect();
     let mut known = store.known.lock().await;
-    let mut writer = store.database.writer().await;
+    let mut writer = store.database.writer().await?;
     let mut transaction = begin(&mut writer).await?;
     let numbers = known.numbers(&mut transaction, &keys).await?;
     let closed_until = months::closed_until(&mut transaction).await?;

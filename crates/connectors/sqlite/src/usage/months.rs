@@ -8,7 +8,7 @@ use std::time::SystemTime;
 /// Closes the months that ended at or before an instant, unless they are closed. Until when they are, where that is new.
 pub(super) async fn close(database: &Database, before: i64, now: i64) -> sqlx::Result<Option<SystemTime>> {
     let until = Level::Month.floor(before);
-    let mut writer = database.writer().await;
+    let mut writer = database.writer().await?;
     let mut transaction = begin(&mut writer).await?;
     let is_new = closed_until(&mut transaction).await?.is_none_or(|closed| closed < until);
     if is_new {
