@@ -248,6 +248,11 @@ fn a_text_that_does_not_ask_for_now_is_left_alone() {
         "Explain the balance of power",
         "Classify the joke",
         "Come si tira la pasta?",
+        "Explain what an open question is",
+        "Is the shop open on Sundays?",
+        "Is it a good headline for a shop that will soon be open?",
+        "Name a different kind of tree",
+        "Write one headline, no more",
         "Опиши баланс сил",
         "给新闻写标题",
     ] {

@@ -6,6 +6,12 @@ use unicode_normalization::UnicodeNormalization;
 /// One word or phrase a line; see the file.
 const WORDS: &str = include_str!("../../data/time_words.txt");
 
+/// Stands for one to three words in a phrase.
+const GAP: &str = "…";
+const MOST_BETWEEN: usize = 3;
+/// Stands for the end of the line, after which no word comes.
+const END: &str = ".";
+
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(WORDS));
 
 /// Whether a line of a text has a word like "today" or "random", and no date that says which day that is. Only a date in
@@ -93,16 +99,32 @@ fn key(word: &str) -> [char; 2] {
 }
 
 impl Phrase {
-    fn fits(&self, word: &str, mut after: &str) -> bool {
-        let mut word = word;
-        for (index, expected) in self.words.iter().enumerate() {
-            let is_last = index + 1 == self.words.len();
-            let fits = word == *expected || (is_last && self.is_beginning && word.starts_with(expected));
-            if !fits || is_last {
-                return fits;
+    /// Whether the phrase is this word and what follows.
+    fn fits(&self, word: &str, after: &str) -> bool {
+        self.goes_on(&self.words, word, after)
+    }
+
+    fn goes_on(&self, phrase: &[&str], word: &str, after: &str) -> bool {
+        match phrase {
+            [] | [GAP] => false,
+            [last, END] => word == *last && next_word(after).is_none(),
+            [last] => word == *last || (self.is_beginning && word.starts_with(last)),
+            [GAP, phrase @ ..] => self.goes_on_within(phrase, after),
+            [expected, phrase @ ..] if word == *expected => {
+                next_word(after).is_some_and(|(next, after)| self.goes_on(phrase, next, after))
             }
-            let Some((next, rest)) = next_word(after) else { return false };
-            (word, after) = (next, rest);
+            _ => false,
+        }
+    }
+
+    /// Whether it goes on with one of the next words.
+    fn goes_on_within(&self, phrase: &[&str], mut after: &str) -> bool {
+        for _ in 0..MOST_BETWEEN {
+            let Some((word, rest)) = next_word(after) else { return false };
+            if self.goes_on(phrase, word, rest) {
+                return true;
+            }
+            after = rest;
         }
         false
     }
