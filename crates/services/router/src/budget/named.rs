@@ -47,7 +47,7 @@ impl Purse {
         };
         // What others hold and do not need comes back.
         let fits_soon = acting.is_none() && needed.is_some_and(|needed| needed <= left + *held);
-        let retry_after = failure.retry_after.or(fits_soon.then_some(SOON));
+        let retry_after = failure.retry_after.or_else(|| fits_soon.then_some(SOON));
         let message = format!("{}; the budget is `{}`", failure.message, shown(budget_id));
         Failure { message, retry_after, quota: Some(Box::new(quota)), ..failure }
     }
