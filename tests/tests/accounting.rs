@@ -162,6 +162,34 @@ async fn failed_attempts_cost_too(topology: Topology) {
     }
 }
 
+/// The answers came, and their vendors say what they used.
+async fn answers_that_cannot_be_used_cost_what_their_vendors_say(topology: Topology) {
+    let world = World::start(topology, pair()).await;
+    let models = [
+        (Vendor::Openai, LUNA),
+        (Vendor::Anthropic, HAIKU),
+        (Vendor::Gemini, "gemini/gemini-3.5-flash-lite"),
+        (Vendor::Xai, "xai/grok-4.3"),
+    ];
+    for (vendor, model) in models {
+        world.vendors.clear_faults();
+        let good = ask(&mut world.client(), Mode::Unary, named("good", model)).await.unwrap().usage;
+        for fault in ["no-finish", "malformed"] {
+            world.fault(vendor, fault);
+            let id = format!("{fault} {model}");
+            ask(&mut world.client(), Mode::Unary, named(&id, model)).await.unwrap_err();
+            world.vendors.clear_faults();
+            let event = account(&world, &id).await;
+            for attempt in &event.attempts {
+                let used = attempt.attempt.as_ref().unwrap().usage.unwrap();
+                assert_eq!(v1::TokenUsage { source: good.source, ..used }, good, "{id}");
+                assert_eq!(used.source(), Source::Estimated, "{id}");
+            }
+            assert!(!event.attempts.is_empty());
+        }
+    }
+}
+
 async fn a_request_that_nobody_served_is_told_as_failed(topology: Topology) {
     let world = World::start(topology, pair()).await;
     world.fault(Vendor::Openai, "kind=invalid");
@@ -391,6 +419,7 @@ both_topologies!(
     an_answer_is_told_as_the_caller_was_told_it,
     vectors_are_accounted_for,
     failed_attempts_cost_too,
+    answers_that_cannot_be_used_cost_what_their_vendors_say,
     a_request_that_nobody_served_is_told_as_failed,
     a_client_that_goes_pays_what_was_used_until_then,
     a_client_that_goes_before_an_answer_pays_the_prompt,

@@ -4,7 +4,7 @@
 use crate::batch::BatchCodec;
 use crate::draft::{self, Draft};
 use crate::{anthropic, gemini, mend, ollama, openai, xai};
-use signalbox_pricing::arrived_in_part;
+use signalbox_pricing::{arrived_in_part, arrived_whole};
 use signalbox_types::{
     Adjustment, Arrived, EmbedRequest, EmbeddingAnswer, Failure, ModelAnswer, ModelFacts, Prompt,
     StreamEvent, TokenUsage, VendorKind,
@@ -74,6 +74,8 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     fn arrived(&self, body: &[u8], json_tool: Option<&str>) -> Arrived {
         let Some(mended) = mend::closed(body) else { return Arrived::default() };
         match self.draft(&mended, json_tool) {
+            // Nothing had to be left out, as where a last bracket is missing.
+            Ok(draft) if mended.starts_with(body.trim_ascii_end()) => arrived_whole(&draft.answer),
             Ok(draft) => arrived_in_part(&draft.answer),
             Err(_) => draft::arrived_unread(body),
         }

@@ -3,11 +3,11 @@
 use crate::estimate_answer_tokens;
 use signalbox_types::{Arrived, ModelAnswer, UsageSource};
 
-/// Of a whole answer: the vendor's report says it all, where there is one.
+/// Of a whole answer: the vendor's report says it all, where it tells of an answer.
 pub fn arrived_whole(answer: &ModelAnswer) -> Arrived {
     let arrived = arrived_in_part(answer);
-    let answer_tokens = if arrived.usage.is_some() { 0 } else { arrived.answer_tokens };
-    Arrived { answer_tokens, ..arrived }
+    let says_all = arrived.usage.is_some_and(|usage| usage.answer_tokens() > 0);
+    Arrived { answer_tokens: if says_all { 0 } else { arrived.answer_tokens }, ..arrived }
 }
 
 /// Of an answer of which a part came: the report may be a part, too.
