@@ -47,6 +47,8 @@ pub struct SpentRequest {
     pub budget_ids: Vec<String>,
     /// How much, in nano-EUR; where the cost is not known, what was set aside.
     pub amount: i64,
+    /// The part of `amount` that stands for what is not known of the cost; `None` where all is known.
+    pub unknown: Option<i64>,
 }
 
 /// The usage store cannot be asked.

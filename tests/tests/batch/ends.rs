@@ -3,9 +3,13 @@
 use super::lab::{HAIKU, Lab, answer, asking, error, item, job, paid};
 use crate::budgets::bank::LUNA;
 use serde_json::json;
-use signalbox_api::v1::{BatchJob, GenerateRequest, batch_item_error::Kind, batch_job::State, batch_window};
+use signalbox_api::v1::{
+    BatchJob, GenerateRequest, batch_item_error::Kind, batch_job::State, batch_window, token_usage::Source,
+};
 use signalbox_testkit::{Topology, ask, both_topologies, eventually};
 use signalbox_vendorsim::{BatchState, Fault, Match, Place, Times, Vendor};
+
+const FLASH: &str = "gemini/gemini-3.5-flash-lite";
 
 fn model_of(vendor: Vendor, model: &str, fault: &str, times: Times) -> (Match, Fault, Times) {
     (Match::model(vendor, model).at(Place::Item), Fault::parse(fault).unwrap(), times)
@@ -54,7 +58,7 @@ async fn one_bad_item_does_not_fail_the_others(topology: Topology) {
     const MODELS: [(Vendor, &str); 4] = [
         (Vendor::Openai, LUNA),
         (Vendor::Anthropic, HAIKU),
-        (Vendor::Gemini, "gemini/gemini-3.5-flash-lite"),
+        (Vendor::Gemini, FLASH),
         (Vendor::Xai, "xai/grok-4.3"),
     ];
     let lab = Lab::open(topology).await;
@@ -122,6 +126,41 @@ async fn a_cancelled_job_keeps_what_was_finished(topology: Topology) {
     assert_eq!(lab.cancel("stopped").await.state(), State::Ended, "again is as good");
 }
 
+/// Gemini shows nothing of a batch that was stopped: what it had answered is not taken for free.
+async fn what_a_vendor_answered_and_does_not_show_is_unknown(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    for (id, done, unknown) in [("some", "hold=2", true), ("none", "hold=0", false)] {
+        lab.bank.vendors.clear_faults();
+        lab.strike(Vendor::Gemini, Place::Create, done, Times::Always);
+        let handed = lab.batches(Vendor::Gemini).len();
+        lab.submit(id, ["a", "b", "c"].map(|id| item(id, FLASH)).to_vec()).await.unwrap();
+        lab.handed(Vendor::Gemini, handed + 1).await;
+        lab.cancel(id).await;
+        lab.ended(id).await;
+        for result in lab.results(id).await {
+            let error = error(&result);
+            assert_eq!((error.kind(), &*error.reason), (Kind::Cancelled, "CANCELLED"));
+            assert_eq!(error.message, "its job was cancelled before it was answered");
+            let cost = error.failure.as_ref().unwrap().total_cost.as_ref().unwrap();
+            assert_eq!((cost.unknown, cost.nano_eur), (unknown, 0), "{id}");
+        }
+    }
+}
+
+/// As interactively: by prompt and answer, at the batch price.
+async fn an_answer_without_a_count_is_estimated(topology: Topology) {
+    let lab = Lab::open(topology).await;
+    lab.strike(Vendor::Openai, Place::Item, "no-usage", Times::Always);
+    lab.submit("uncounted", ["a", "b"].map(|id| item(id, LUNA)).to_vec()).await.unwrap();
+    assert!(lab.books_are_closed("uncounted", 2).await > 0);
+    for result in lab.results("uncounted").await {
+        let answer = answer(&result);
+        let (usage, cost) = (answer.usage.unwrap(), answer.cost.as_ref().unwrap());
+        assert_eq!((usage.source(), cost.unknown), (Source::Estimated, false), "{answer:?}");
+        assert!(usage.input_tokens > 0 && usage.output_tokens > 0 && cost.nano_eur > 0, "{answer:?}");
+    }
+}
+
 async fn a_job_that_is_cancelled_before_its_window_is_full_costs_nothing(topology: Topology) {
     let lab = Lab::with(topology, 1, json!({"batch": {"window_wait": "10m"}})).await;
     lab.submit("early", vec![item("a", LUNA), item("b", HAIKU)]).await.unwrap();
@@ -154,6 +193,8 @@ both_topologies!(
     one_bad_item_does_not_fail_the_others,
     an_item_that_nobody_serves_has_failed,
     a_cancelled_job_keeps_what_was_finished,
+    what_a_vendor_answered_and_does_not_show_is_unknown,
+    an_answer_without_a_count_is_estimated,
     a_job_that_is_cancelled_before_its_window_is_full_costs_nothing,
     what_is_not_done_in_time_expires,
 );

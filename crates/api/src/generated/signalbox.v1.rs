@@ -4892,14 +4892,15 @@ pub mod stream_vendor_batch_results_response {
     /// What came of it.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Outcome {
-        /// An answer. Its cost is at the batch price, and unknown where the vendor does not say what it used; its facts have
-        /// no latency. Reasoning comes whether it was asked for or not: what was asked is not known here any more.
+        /// An answer. Its cost is at the batch price. Where the vendor does not say what it used, the answer is counted by
+        /// estimate, the prompt is not, and the cost is unknown: what was asked is not known here any more. So reasoning
+        /// comes whether it was asked for or not. Its facts have no latency.
         #[prost(message, tag = "2")]
         Generate(super::InvokeModelResponse),
         /// Vectors.
         #[prost(message, tag = "3")]
         Embed(super::InvokeEmbeddingResponse),
-        /// Neither. Never billed.
+        /// Neither. Billed only where an answer came that cannot be used: `failure` has what it used in one attempt.
         #[prost(message, tag = "4")]
         Error(super::BatchItemError),
     }
@@ -10227,12 +10228,19 @@ pub struct ReconcileLedgerResponse {
     /// Sum of the ledger's settlements over the window, each request once.
     #[prost(int64, tag = "3")]
     pub ledger_nano_eur: i64,
-    /// Sum of the usage store's costs over the window.
+    /// Sum of the costs that the usage store knows over the window, as QueryUsage has it for what budgets pay.
     #[prost(int64, tag = "4")]
     pub usage_nano_eur: i64,
     /// Requests compared.
     #[prost(uint64, tag = "5")]
     pub requests: u64,
+    /// Of these, requests whose cost the usage store does not know, or only in part.
+    #[prost(uint64, tag = "6")]
+    pub unknown_requests: u64,
+    /// What stands in the ledger for the unknown part: what was set aside. With usage_nano_eur it is what the ledger should
+    /// have.
+    #[prost(int64, tag = "7")]
+    pub unknown_nano_eur: i64,
 }
 /// Nested message and enum types in `ReconcileLedgerResponse`.
 pub mod reconcile_ledger_response {
@@ -10251,7 +10259,8 @@ pub mod reconcile_ledger_response {
         /// What the ledger says; unset when it does not know the request.
         #[prost(int64, optional, tag = "4")]
         pub ledger_nano_eur: ::core::option::Option<i64>,
-        /// What the usage store says; unset when it does not know the request.
+        /// What the usage store says, where a cost is unknown with what was set aside; unset when it does not know the
+        /// request.
         #[prost(int64, optional, tag = "5")]
         pub usage_nano_eur: ::core::option::Option<i64>,
     }

@@ -2,6 +2,7 @@
 
 mod account;
 mod end;
+mod estimate;
 mod files;
 mod free;
 mod hand;

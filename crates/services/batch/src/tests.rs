@@ -9,6 +9,7 @@ mod refused;
 mod results;
 mod router;
 mod submit;
+mod unshown;
 mod usual;
 mod vendor;
 pub(crate) mod world;

@@ -6,7 +6,7 @@ mod usage;
 pub use usage::UsageOverHop;
 
 use crate::{check::check_id, failure, pages::Page, service::Dependencies};
-use book::{Book, Request};
+use book::{Book, Request, Unknown};
 use prost_types::Timestamp;
 use signalbox_api::{
     convert::Violations,
@@ -63,8 +63,16 @@ pub(crate) async fn reconcile(
         vec![last.tenant_id.clone(), last.request_id.clone(), last.budget_id.clone()]
     });
     let (ledger_nano_eur, usage_nano_eur) = book.sums();
-    let requests = book.requests();
-    Ok(ReconcileLedgerResponse { differences, next_page_token, ledger_nano_eur, usage_nano_eur, requests })
+    let Unknown { requests: unknown_requests, amount: unknown_nano_eur } = book.unknown();
+    Ok(ReconcileLedgerResponse {
+        differences,
+        next_page_token,
+        ledger_nano_eur,
+        usage_nano_eur,
+        requests: book.requests(),
+        unknown_requests,
+        unknown_nano_eur,
+    })
 }
 
 fn window(

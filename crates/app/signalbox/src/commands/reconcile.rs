@@ -80,12 +80,16 @@ fn verdict(found: &v1::ReconcileLedgerResponse) -> Result<(), CommandError> {
 }
 
 fn report(found: &v1::ReconcileLedgerResponse) -> String {
-    let sums = format!(
+    let mut sums = format!(
         "{} requests compared: the ledger has {}, the usage store {}",
         found.requests,
         shown(found.ledger_nano_eur),
         shown(found.usage_nano_eur)
     );
+    if found.unknown_requests > 0 {
+        let (count, held) = (found.unknown_requests, shown(found.unknown_nano_eur));
+        sums.push_str(&format!("; {held} stand for the unknown cost of {count}"));
+    }
     if found.differences.is_empty() {
         return format!("no difference\n{sums}");
     }
@@ -123,6 +127,15 @@ mod tests {
             report(&none),
             "no difference\n12 requests compared: the ledger has €1.00, the usage store €1.00"
         );
+        let some = v1::ReconcileLedgerResponse {
+            usage_nano_eur: 750_000_000,
+            unknown_requests: 2,
+            unknown_nano_eur: 250_000_000,
+            ..none.clone()
+        };
+        let expected = "no difference\n12 requests compared: the ledger has €1.00, the usage store €0.75; €0.25 stand \
+                        for the unknown cost of 2";
+        assert_eq!(report(&some), expected);
         let difference = Difference {
             tenant_id: "acme".into(),
             request_id: "r-1".into(),
@@ -156,6 +169,7 @@ acme    r-1      team     €0.50  unknown
                 ledger_nano_eur,
                 usage_nano_eur,
                 requests,
+                ..Default::default()
             })
         };
         let found = compare(NonZeroUsize::MAX, page).await.unwrap();

@@ -107,19 +107,22 @@ pub(super) fn failed(item: &Item, known: &Known, failure: &Failure, now: SystemT
 
 /// Nobody waits for the item any more, whatever became of it.
 pub(super) fn given_up(item: &Item, known: &Known, how: Outcome, now: SystemTime) -> ItemEnd {
-    let last = known.history.attempts.last().and_then(|last| last.attempt.as_ref());
-    let last = last.map(|last| format!("; the last try failed with {}", last.error_reason));
-    let last = last.unwrap_or_default();
-    let (kind, reason, accounted, message) = match how {
+    let (kind, reason, accounted, mut message) = match how {
         Outcome::Cancelled => {
-            let message = format!("its job was cancelled before it was answered{last}");
+            let message = "its job was cancelled before it was answered".to_owned();
             (Kind::Cancelled, ErrorReason::Cancelled, Accounted::Cancelled, message)
         }
         _ => {
-            let message = format!("it was not answered within the completion window of its job{last}");
+            let message = "it was not answered within the completion window of its job".to_owned();
             (Kind::Expired, ErrorReason::DeadlineExceeded, Accounted::Failed, message)
         }
     };
+    let last = known.history.attempts.last().and_then(|last| last.attempt.as_ref());
+    // That it was stopped says nothing more.
+    let stopped = [reason.name(), ErrorReason::Cancelled.name()];
+    if let Some(last) = last.filter(|last| !stopped.contains(&last.error_reason.as_str())) {
+        message.push_str(&format!("; the last try failed with {}", last.error_reason));
+    }
     let event = account(item, known, now, accounted, reason.name());
     let error = error(kind, reason, message, &event);
     ended(item, how, Told::Error(error), event)

@@ -101,13 +101,15 @@ impl Workplace {
             }
             // Every item was rejected.
             let missing = "the vendor's adapter neither took the item nor said why";
-            return self.end_all(claim, Fault::Vendor, ErrorReason::VendorBadResponse, missing, None).await;
+            let failed = Failed::unbilled(ErrorReason::VendorBadResponse, missing);
+            return self.end_all(claim, Fault::Vendor, &failed, None).await;
         };
         if batch.state() == State::Refused {
             if !batch.vendor_batch_id.is_empty() {
-                let window = Window { vendor_batch_id: batch.vendor_batch_id, ..claim.window.clone() };
+                let vendor_batch_id = batch.vendor_batch_id.clone();
+                let window = Window { vendor_batch_id, ..claim.window.clone() };
                 let claim = Claim { window, ..claim.clone() };
-                return self.refused(&claim, &batch.error_reason, &batch.error_message).await;
+                return self.refused(&claim, &batch).await;
             }
             let reason = ErrorReason::from_name(&batch.error_reason).unwrap_or(ErrorReason::VendorError);
             return self.not_taken(claim, Failure::new(reason, batch.error_message)).await;
@@ -166,7 +168,12 @@ impl Workplace {
     /// The vendor certainly has nothing of it: it need not be waited for where there is another.
     async fn not_taken(&self, claim: &Claim, failure: Failure) -> Result<(), Trouble> {
         if fault(failure.reason) != Fault::Vendor {
-            return self.refused(claim, failure.reason.name(), &failure.message).await;
+            let batch = v1::VendorBatch {
+                error_reason: failure.reason.name().to_owned(),
+                error_message: failure.message,
+                ..Default::default()
+            };
+            return self.refused(claim, &batch).await;
         }
         self.send_elsewhere(claim, &failure).await?;
         Err(Trouble::NotTaken(failure))

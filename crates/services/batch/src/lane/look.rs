@@ -36,8 +36,8 @@ impl Workplace {
         };
         self.missing().remove(&claim.window.window_id);
         match batch.state() {
-            State::Ended => self.collect(claim).await,
-            State::Refused => self.refused(claim, &batch.error_reason, &batch.error_message).await,
+            State::Ended => self.collect(claim, &batch, stopped).await,
+            State::Refused => self.refused(claim, &batch).await,
             State::Running | State::Cancelling | State::Unspecified if self.is_lost(claim) => {
                 self.lost(claim, ErrorReason::VendorTimeout, "the vendor's batch did not end").await
             }
@@ -135,7 +135,7 @@ impl Workplace {
     }
 
     /// Stores what came of each item. What was stored before, by whoever began this, stays as it is.
-    async fn collect(&self, claim: &Claim) -> Result<(), Trouble> {
+    async fn collect(&self, claim: &Claim, batch: &v1::VendorBatch, stopped: bool) -> Result<(), Trouble> {
         let left = self.dependencies.store.items(&claim.window.window_id, None, 1).await?;
         if left.is_empty() {
             // Whoever stored the last of them may have deleted the results since.
@@ -149,17 +149,17 @@ impl Workplace {
         let away = |status: tonic::Status| Trouble::Away(from_status(&status));
         let results = self.adapter.clone().stream_vendor_batch_results(asked).await.map_err(away)?;
         let mut results = results.into_inner();
-        let mut gathered = Gathered::default();
+        let (mut gathered, mut answers) = (Gathered::default(), 0);
         loop {
             let next = timeout(SILENCE, results.try_next()).await.map_err(|_| silent())?;
             let Some(result) = next.map_err(away)? else { break };
+            answers += u64::from(!matches!(result.outcome, None | Some(Outcome::Error(_))));
             if gathered.add(result) {
                 self.store_results(claim, std::mem::take(&mut gathered)).await?;
             }
         }
         self.store_results(claim, gathered).await?;
-        let missing = "the vendor's batch ended without a result for it";
-        self.end_all(claim, Fault::Vendor, ErrorReason::VendorBadResponse, missing, None).await
+        self.end_all(claim, Fault::Vendor, &without_result(batch, answers, stopped), None).await
     }
 
     async fn json_tools(&self, claim: &Claim) -> Result<HashMap<String, String>, Trouble> {
@@ -187,7 +187,9 @@ impl Workplace {
         let (known, of) = (Known::of(item), self.batch_try(claim));
         let adjusted = |facts: &mut Option<v1::CallFacts>| {
             let note: v1::VendorBatchItemNote = read(&item.note).unwrap_or_default();
-            facts.get_or_insert_default().adjustments.extend(note.adjustments);
+            let facts = facts.get_or_insert_default();
+            facts.adjustments.extend(note.adjustments);
+            self.add_prompt(&known, of, &mut facts.usage, &mut facts.cost);
         };
         match outcome {
             Outcome::Generate(mut answer) => {
@@ -198,7 +200,11 @@ impl Workplace {
                 adjusted(&mut answer.facts);
                 self.answered(item, known, of, Answer::Vectors(answer)).await
             }
-            Outcome::Error(error) => self.not_answered(item, known, of, Failed::of_item(&error), None),
+            Outcome::Error(error) => {
+                let mut failed = Failed::of_item(&error);
+                self.add_prompt(&known, of, &mut failed.told.usage, &mut failed.told.cost);
+                self.not_answered(item, known, of, failed, None)
+            }
         }
     }
 }
@@ -220,6 +226,17 @@ impl Gathered {
         }
         self.results.len() >= AT_ONCE || self.bytes >= GATHERED
     }
+}
+
+/// What an item came to of which an ended batch says nothing: it was not worked on where all answers of which the vendor
+/// tells are here. Some vendors give nothing of a batch that was stopped, and bill what they had answered by then.
+fn without_result(batch: &v1::VendorBatch, answers: u64, stopped: bool) -> Failed {
+    let (reason, message) = match stopped {
+        true => (ErrorReason::Cancelled, "it was stopped, and the vendor gives no result for it"),
+        false => (ErrorReason::VendorBadResponse, "the vendor's batch ended without a result for it"),
+    };
+    let all_here = batch.total > 0 && batch.succeeded <= answers;
+    if all_here { Failed::unbilled(reason, message) } else { Failed::unknown(reason, message) }
 }
 
 fn silent() -> Trouble {

@@ -6,6 +6,7 @@ use super::{
     trouble::{Trouble, fault, may_mean_one_item},
 };
 use crate::{metrics, stored::Known};
+use signalbox_api::v1;
 use signalbox_batching::Fault;
 use signalbox_ports::batches::{BatchStoreError, Claim, Item, WindowEnd};
 use signalbox_types::ErrorReason;
@@ -13,9 +14,9 @@ use signalbox_types::ErrorReason;
 impl Workplace {
     /// The vendor refused the window whole. Where it may mean one item, that one is looked for: the others are not to
     /// suffer for it.
-    pub(super) async fn refused(&self, claim: &Claim, reason: &str, message: &str) -> Result<(), Trouble> {
+    pub(super) async fn refused(&self, claim: &Claim, batch: &v1::VendorBatch) -> Result<(), Trouble> {
         let vendor = &claim.window.key.target.vendor;
-        let known = ErrorReason::from_name(reason).unwrap_or(ErrorReason::VendorError);
+        let known = ErrorReason::from_name(&batch.error_reason).unwrap_or(ErrorReason::VendorError);
         tracing::warn!(
             vendor,
             window = claim.window.window_id,
@@ -28,7 +29,12 @@ impl Workplace {
         metrics::window_refused(vendor, known.name());
         // A vendor that is full, or in a hurry, takes it later.
         let fault = if fault(known) == Fault::Vendor { Fault::Vendor } else { Fault::Target };
-        self.end_all(claim, fault, known, message, Some(known.name().to_owned())).await
+        // What it had answered until then it may bill, though it does not give it.
+        let failed = match batch.succeeded {
+            0 => Failed::unbilled(known, &*batch.error_message),
+            _ => Failed::unknown(known, &*batch.error_message),
+        };
+        self.end_all(claim, fault, &failed, Some(known.name().to_owned())).await
     }
 
     /// Hands the window over again in two halves; `false` where it stays whole.
@@ -48,8 +54,7 @@ impl Workplace {
         &self,
         claim: &Claim,
         fault: Fault,
-        reason: ErrorReason,
-        message: &str,
+        failed: &Failed,
         refused: Option<String>,
     ) -> Result<(), Trouble> {
         loop {
@@ -59,10 +64,8 @@ impl Workplace {
                 return Ok(self.close(claim, refused).await?);
             }
             let step = |item: &Item| {
-                let failed = Failed::unbilled(reason, message);
-                let step =
-                    self.not_answered(item, Known::of(item), self.batch_try(claim), failed, Some(fault));
-                (item.key, step)
+                let (known, of) = (Known::of(item), self.batch_try(claim));
+                (item.key, self.not_answered(item, known, of, failed.clone(), Some(fault)))
             };
             let steps: Vec<_> = page.iter().map(step).collect();
             self.step(&claim.lease, &steps).await?;

@@ -23,7 +23,7 @@ pub(super) struct Try<'a> {
 }
 
 /// How a try failed, and what is known of the call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Failed {
     pub(super) failure: Failure,
     pub(super) told: v1::CallFailure,
@@ -37,7 +37,7 @@ impl Failed {
         Self { failure, told: told.unwrap_or_else(unbilled) }
     }
 
-    /// A vendor's batch has no answer for an item. That is never billed.
+    /// A vendor's batch has no answer for an item. That is billed only where one came that cannot be used.
     pub(super) fn of_item(error: &v1::BatchItemError) -> Self {
         use v1::batch_item_error::Kind;
         let reason = match error.kind() {
@@ -47,7 +47,13 @@ impl Failed {
                 ErrorReason::from_name(&error.reason).unwrap_or(ErrorReason::VendorError)
             }
         };
-        Self { failure: Failure::new(reason, error.message.clone()), told: unbilled() }
+        let used = error.failure.as_ref().and_then(|failure| failure.attempts.last());
+        let told = used.map(|used| v1::CallFailure {
+            usage: used.usage,
+            cost: used.cost.clone(),
+            ..Default::default()
+        });
+        Self { failure: Failure::new(reason, error.message.clone()), told: told.unwrap_or_else(unbilled) }
     }
 
     /// It failed before the vendor worked on it.

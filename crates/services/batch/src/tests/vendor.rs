@@ -10,7 +10,8 @@ use signalbox_api::{
     v1::{
         self, BatchItemError, CallFacts, Cost, FinishReason, InvokeModelResponse, TokenUsage, VendorBatch,
         VendorBatchItem, provider_service_server::ProviderService,
-        stream_vendor_batch_results_response::Outcome, vendor_batch::State, vendor_batch_item,
+        stream_vendor_batch_results_response::Outcome, token_usage::Source, vendor_batch::State,
+        vendor_batch_item,
     },
 };
 use signalbox_types::{ErrorReason, Failure};
@@ -53,6 +54,8 @@ pub(crate) struct Desk {
     pub(crate) refusal: Option<ErrorReason>,
     /// How often a batch was refused for one of its items, which says `spoil`.
     pub(crate) spoilt: usize,
+    /// Answers of each batch of which nothing is shown.
+    pub(crate) unshown: u64,
     /// Files are not deleted when that is asked for next.
     pub(crate) keeps_files: bool,
 }
@@ -125,9 +128,17 @@ impl Desk {
     }
 
     fn batch(&self, key: &str) -> VendorBatch {
-        let state = self.batches.get(key).and_then(|batch| self.states.get(&batch.vendor));
+        let batch = self.batches.get(key);
+        let state = batch.and_then(|batch| self.states.get(&batch.vendor));
+        let items = || batch.into_iter().flat_map(|batch| batch.items.iter().map(move |item| (batch, item)));
+        let answered = |(batch, item): &(&Batch, &VendorBatchItem)| {
+            state != Some(&State::Refused)
+                && matches!(outcome(&batch.vendor, &said_by(item)), Some(Outcome::Generate(_)))
+        };
         VendorBatch {
             vendor_batch_id: key.into(),
+            total: items().count() as u64,
+            succeeded: items().filter(answered).count() as u64 + self.unshown,
             state: state.copied().unwrap_or(State::Ended).into(),
             error_reason: self.refusal.unwrap_or(ErrorReason::VendorQuotaExhausted).name().into(),
             ..Default::default()
@@ -158,7 +169,7 @@ fn said(asked: &v1::GenerateRequest) -> String {
 }
 
 /// `broken-V` fails at vendor V, `expired-V` is not answered in time there, `missing-V` has no result there, `prose-V` is
-/// not what was asked for, `bad` is refused by everybody; anything else is answered.
+/// not what was asked for, `uncounted-V` is answered there without a count, `bad` is refused by everybody; anything else is answered.
 fn outcome(vendor: &str, said: &str) -> Option<Outcome> {
     use v1::batch_item_error::Kind;
     let error = |kind: Kind, reason: ErrorReason| {
@@ -169,6 +180,7 @@ fn outcome(vendor: &str, said: &str) -> Option<Outcome> {
         Some(("broken", at)) if at == vendor => error(Kind::Failed, ErrorReason::VendorError),
         Some(("expired", at)) if at == vendor => error(Kind::Expired, ErrorReason::DeadlineExceeded),
         Some(("missing", at)) if at == vendor => None,
+        Some(("uncounted", at)) if at == vendor => Some(Outcome::Generate(uncounted())),
         Some(("prose", at)) if at == vendor => Some(Outcome::Generate(answer("no JSON here", COST / 2))),
         _ if said == "bad" => error(Kind::Failed, ErrorReason::InvalidRequest),
         _ => Some(Outcome::Generate(answer("{}", COST / 2))),
@@ -189,6 +201,18 @@ fn answer(text: &str, nano_eur: i64) -> InvokeModelResponse {
         }),
         ..Default::default()
     }
+}
+
+/// What an adapter makes of an answer of which the vendor does not say what it used.
+fn uncounted() -> InvokeModelResponse {
+    let mut answer = answer("{}", 0);
+    let usage = TokenUsage { output_tokens: 3, source: Source::Estimated.into(), ..Default::default() };
+    answer.facts = Some(CallFacts {
+        usage: Some(usage),
+        cost: Some(Cost { unknown: true, ..Default::default() }),
+        ..Default::default()
+    });
+    answer
 }
 
 /// Reasoning comes whether it was asked for or not.

@@ -13,6 +13,14 @@ pub(super) struct Book {
     open: BTreeMap<Request, Sides>,
     spent: i64,
     requests: u64,
+    unknown: Unknown,
+}
+
+/// Requests whose cost is not known, and what stands for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Unknown {
+    pub(super) requests: u64,
+    pub(super) amount: i64,
 }
 
 /// What the two say of a request, by budget.
@@ -32,6 +40,10 @@ impl Book {
         }
         self.spent = self.spent.saturating_add(request.amount);
         self.requests += 1;
+        if let Some(amount) = request.unknown {
+            self.unknown.requests += 1;
+            self.unknown.amount = self.unknown.amount.saturating_add(amount);
+        }
         self.change((&request.tenant_id, &request.request_id), |sides| sides.add_usage(request));
     }
 
@@ -81,13 +93,18 @@ impl Book {
         .collect()
     }
 
-    /// The ledger's sum and the usage store's, each request once.
+    /// The ledger's sum and the usage store's, each request once. What is unknown is not the usage store's.
     pub(super) fn sums(&self) -> (i64, i64) {
         let more = |sum: i64, sides: &Sides| {
             let settled = sides.ledger.values().copied().max().unwrap_or(0);
             sum.saturating_add(settled).saturating_sub(sides.spent)
         };
-        (self.open.values().fold(self.spent, more), self.spent)
+        (self.open.values().fold(self.spent, more), self.spent.saturating_sub(self.unknown.amount))
+    }
+
+    /// What the usage store does not know.
+    pub(super) fn unknown(&self) -> Unknown {
+        self.unknown
     }
 
     /// Requests compared.
@@ -142,7 +159,13 @@ mod tests {
 
     fn spent(request_id: &str, budget_ids: &[&str], amount: i64) -> SpentRequest {
         let budget_ids = budget_ids.iter().map(ToString::to_string).collect();
-        SpentRequest { tenant_id: "acme".into(), request_id: request_id.into(), budget_ids, amount }
+        SpentRequest {
+            tenant_id: "acme".into(),
+            request_id: request_id.into(),
+            budget_ids,
+            amount,
+            unknown: None,
+        }
     }
 
     fn settled(request_id: &str, budget_id: &str, amount: i64) -> SettledRequest {
@@ -160,6 +183,17 @@ mod tests {
         book.spent(&spent("r2", &[], 7));
         assert!(book.open().is_empty(), "one without budgets is nobody's business");
         assert_eq!((book.sums(), book.requests()), ((5, 5), 1));
+    }
+
+    #[test]
+    fn what_is_unknown_is_told_by_itself_and_is_no_difference() {
+        let mut book = Book::default();
+        book.spent(&spent("r1", &["daily"], 5));
+        book.spent(&SpentRequest { unknown: Some(70), ..spent("r2", &["daily"], 100) });
+        book.settled(&settled("r1", "daily", 5));
+        book.settled(&settled("r2", "daily", 100));
+        assert!(book.open().is_empty());
+        assert_eq!((book.sums(), book.unknown()), ((105, 35), Unknown { requests: 1, amount: 70 }));
     }
 
     #[test]

@@ -41,10 +41,13 @@ impl SpentRequests for UsageOverHop {
 }
 
 fn spent(event: &UsageEvent) -> SpentRequest {
+    let amount = Charged::of(event).nano_eur;
+    let (known, is_known) = event.cost.as_ref().map_or((0, false), |cost| (cost.nano_eur, !cost.unknown));
     SpentRequest {
         tenant_id: event.tenant_id.clone(),
         request_id: event.request_id.clone(),
         budget_ids: event.charges.iter().map(|charge| charge.budget_id.clone()).collect(),
-        amount: Charged::of(event).nano_eur,
+        amount,
+        unknown: (!is_known).then(|| amount.saturating_sub(known)),
     }
 }

@@ -11,7 +11,8 @@ impl World {
     /// The usage store has a request that ended now.
     fn spend(&self, request_id: &str, amount: i64) {
         let (tenant_id, budget_ids) = ("acme".to_owned(), vec!["m".to_owned()]);
-        let request = SpentRequest { tenant_id, request_id: request_id.to_owned(), budget_ids, amount };
+        let request_id = request_id.to_owned();
+        let request = SpentRequest { tenant_id, request_id, budget_ids, amount, unknown: None };
         self.spent.0.lock().unwrap().push((self.dependencies.clock.now(), request));
     }
 
