@@ -37,11 +37,14 @@ impl<'a> Matching<'a> {
         self.characters()
     }
 
+    /// What one text has and the other has not, or not as often.
     fn lone(self) -> impl Iterator<Item = &'a Term> {
         let missing = move |from: &'a Reading, other: &'a Reading| {
-            let many =
-                move |of: &'a Reading, term| of.content().filter(|other| self.same(term, other)).count();
-            from.content().filter(move |term| many(from, term) != many(other, term))
+            let mut left: Vec<&Term> = other.content().collect();
+            from.content().filter(move |term| {
+                let found = left.iter().position(|other| self.same(term, other));
+                found.map(|at| left.swap_remove(at)).is_none()
+            })
         };
         missing(self.a, self.b).chain(missing(self.b, self.a))
     }
