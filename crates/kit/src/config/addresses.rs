@@ -34,8 +34,15 @@ pub(super) fn check_url(text: &str) -> Result<(), String> {
     }
 }
 
-pub(super) fn check_peer(text: &str) -> Result<(), String> {
+/// Where gRPC is spoken: the method is the path, so what stands behind the host would be lost.
+pub(super) fn check_grpc(text: &str) -> Result<(), String> {
     check_url(text)?;
+    let bare = text.parse().is_ok_and(|uri: http::Uri| matches!(uri.path(), "" | "/"));
+    if bare { Ok(()) } else { Err("has a path, and gRPC has none: write host and port alone".to_owned()) }
+}
+
+pub(super) fn check_peer(text: &str) -> Result<(), String> {
+    check_grpc(text)?;
     check_peer_address(text).map_err(|error| error.problem().to_owned())
 }
 

@@ -3,7 +3,7 @@
 use super::{
     budgets::PostgresConfig,
     check::Findings,
-    sanity::{check_key_source, check_path},
+    sanity::{check_file, check_key_source},
     tree::Cursor,
     values::{Age, HumanDuration},
 };
@@ -94,7 +94,7 @@ pub struct BatchFileConfig {
 pub(super) fn check(batch: &BatchConfig, at: &Cursor<'_>, findings: &mut Findings) {
     let store = at.key("store");
     let path = batch.store.sqlite.as_ref().and_then(|sqlite| sqlite.path.as_ref());
-    check_path(path, &store.key("sqlite").key("path"), findings);
+    check_file(path, &store.key("sqlite").key("path"), findings);
     if let Some(postgres) = &batch.store.postgres {
         check_key_source(postgres.password.as_ref(), &store.key("postgres").key("password"), findings);
         if batch.store.sqlite.is_some() {

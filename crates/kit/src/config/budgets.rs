@@ -4,7 +4,7 @@ use super::{
     Environment, KeySource, Secret,
     addresses::with_password,
     check::Findings,
-    sanity::{check_key_source, check_path},
+    sanity::{check_file, check_key_source},
     tree::Cursor,
     values::{Decimal, HumanDuration, postgres_schema, redis_schema},
 };
@@ -145,7 +145,7 @@ impl RedisConfig {
 pub(super) fn check(budgets: &BudgetsConfig, at: &Cursor<'_>, findings: &mut Findings) {
     let store = at.key("store");
     let path = budgets.store.sqlite.as_ref().and_then(|sqlite| sqlite.path.as_ref());
-    check_path(path, &store.key("sqlite").key("path"), findings);
+    check_file(path, &store.key("sqlite").key("path"), findings);
     if let Some(postgres) = &budgets.store.postgres {
         check_key_source(postgres.password.as_ref(), &store.key("postgres").key("password"), findings);
         if budgets.store.sqlite.is_some() {
@@ -169,6 +169,9 @@ pub(super) fn check_redis(redis: &RedisConfig, at: &Cursor<'_>, findings: &mut F
     check_key_source(redis.password.as_ref(), &at.key("password"), findings);
     if redis.user.is_some() && redis.password.is_none() {
         findings.fault(at, "`user` needs a `password`");
+    }
+    if redis.ca_file.is_some() && redis.url.as_ref().is_some_and(|url| !url.starts_with("rediss:")) {
+        findings.fault(&at.key("ca_file"), "the connection is encrypted only where `url` begins with rediss");
     }
     let rest = redis.user.is_some() || redis.password.is_some() || redis.ca_file.is_some();
     if redis.url.is_none() && rest {

@@ -2,6 +2,7 @@
 
 mod content;
 mod reach;
+mod stores;
 mod targets;
 mod tasks;
 mod tenants;
@@ -53,7 +54,7 @@ pub(super) fn check(
     for (name, vendor) in &config.vendors {
         sanity::check_vendor(name, vendor, &root.key("vendors").key(name), findings);
     }
-    check_models(config, root, built_in, findings);
+    check_models(config, root, &PricePeers::of(config, built_in), today, findings);
     check_names(config, root, today, findings);
     routing::check(&config.routing, &root.key("routing"), findings);
     heartbeat::check(config, root, findings);
@@ -80,20 +81,8 @@ fn check_server(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
         let message = "roles have a listener of their own only where they show certificates: add `mtls`, or leave this out";
         findings.fault(&server.key("internal_listen"), message);
     }
-    let addresses = [
-        ("listen", Some(config.server.listen)),
-        ("internal_listen", config.mtls.as_ref().map(|_| config.server.internal_listen)),
-        ("health_listen", config.server.health_listen),
-        ("metrics_listen", Some(config.server.metrics_listen)),
-    ];
-    for (index, (field, address)) in addresses.iter().enumerate() {
-        let taken = addresses
-            .iter()
-            .take(index)
-            .find(|(_, other)| address.is_some_and(|address| *other == Some(address) && address.port() != 0));
-        if let Some((other, _)) = taken {
-            findings.fault(&server.key(field), format!("is the same as `{other}`; each needs its own port"));
-        }
+    if let Some((first, second)) = config.server.clash(config.mtls.is_some()) {
+        findings.fault(&server.key(second), format!("is the same as `{first}`; each needs its own port"));
     }
 }
 
@@ -102,8 +91,7 @@ fn in_file(at: &Cursor<'_>) -> bool {
     at.node.is_some_and(|node| node.at.origin == Origin::File)
 }
 
-fn check_models(config: &Config, root: &Cursor<'_>, built_in: &Cursor<'_>, findings: &mut Findings) {
-    let peers = PricePeers::of(config, built_in);
+fn check_models(config: &Config, root: &Cursor<'_>, peers: &PricePeers, today: Day, findings: &mut Findings) {
     for (name, model) in &config.models {
         let at = root.key("models").key(name);
         check_name(name, &at, findings);
@@ -119,7 +107,7 @@ fn check_models(config: &Config, root: &Cursor<'_>, built_in: &Cursor<'_>, findi
                 if model.prices.is_none() && !dynamic {
                     findings.warn(&at, "has no `prices`: what its calls cost is not known");
                 }
-                sanity::check_model(name, model, &peers, &at, findings);
+                sanity::check_model(name, model, peers, today, &at, findings);
                 tasks::check_quality(config, model, &at, findings);
             }
         }

@@ -18,8 +18,8 @@ use super::{
     tls::{MtlsConfig, ServerTlsConfig},
     usage::{PlanConfig, UsageConfig},
     values::{
-        Date, Decimal, HumanDuration, address_schema, delay_schema, log_levels_schema, peers_schema,
-        url_schema,
+        Date, Decimal, HumanDuration, address_schema, delay_schema, grpc_schema, log_levels_schema,
+        peers_schema,
     },
     vendors::VendorConfig,
 };
@@ -157,6 +157,37 @@ impl Default for ServerConfig {
     }
 }
 
+impl ServerConfig {
+    /// The first two listeners that cannot both be had, each with its field; those for roles are opened only where there
+    /// is `mtls`. An address that means every interface takes the port at each of them.
+    pub fn clash(&self, mtls: bool) -> Option<(&'static str, &'static str)> {
+        let listeners = [
+            ("listen", Some(self.listen)),
+            ("internal_listen", mtls.then_some(self.internal_listen)),
+            ("health_listen", self.health_listen),
+            ("metrics_listen", Some(self.metrics_listen)),
+        ];
+        let opened: Vec<_> =
+            listeners.into_iter().filter_map(|(field, address)| Some((field, address?))).collect();
+        let pairs = opened
+            .iter()
+            .enumerate()
+            .flat_map(|(index, second)| opened.iter().take(index).map(move |first| (first, second)));
+        pairs
+            .filter(|((_, first), (_, second))| overlap(*first, *second))
+            .map(|((first, _), (second, _))| (*first, *second))
+            .next()
+    }
+}
+
+/// Whether one of two addresses keeps the other from being listened on. `[::]` takes a port of IPv4, too.
+fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+    let covers = |wide: SocketAddr, narrow: SocketAddr| {
+        wide.ip() == narrow.ip() || (wide.ip().is_unspecified() && (wide.is_ipv6() || narrow.is_ipv4()))
+    };
+    one.port() == other.port() && one.port() != 0 && (covers(one, other) || covers(other, one))
+}
+
 /// Logs and traces.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -167,7 +198,7 @@ pub struct TelemetryConfig {
     #[schemars(schema_with = "log_levels_schema")]
     pub log_level: String,
     /// Where traces go (OTLP over gRPC); nowhere where left out.
-    #[schemars(schema_with = "url_schema")]
+    #[schemars(schema_with = "grpc_schema")]
     pub otlp_endpoint: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::{net::IpAddr, path::PathBuf};
 
 /// A NATS cluster, over which processes tell each other what they have seen. Without one each router asks its adapters.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
@@ -50,9 +50,33 @@ pub(super) fn check(config: &NatsConfig, at: &Cursor<'_>, findings: &mut Finding
         }
         _ => {}
     }
+    if config.ca_file.is_some() && config.servers.iter().any(|server| !server.starts_with("tls:")) {
+        let message = "the connection is surely encrypted only where each of `servers` begins with tls";
+        findings.fault(&at.key("ca_file"), message);
+    }
+    check_replicas(config, at, findings);
     let who = config.credentials_file.is_some() || config.user.is_some() || config.ca_file.is_some();
     let rest = who || config.replicas.is_some() || config.max_bytes.is_some();
     if config.servers.is_empty() && rest {
         findings.warn(at, "has no `servers`, so the rest has no effect");
     }
+}
+
+/// Of a host name nobody knows how many servers it stands for; of an address everybody does.
+fn check_replicas(config: &NatsConfig, at: &Cursor<'_>, findings: &mut Findings) {
+    let (named, replicas) = (config.servers.len(), config.replicas.unwrap_or(1));
+    if named > 0 && named < replicas && config.servers.iter().all(|server| is_one_machine(server)) {
+        let message = format!(
+            "{replicas} copies need a cluster of as many servers, and `servers` names {named}; name them all, so that one \
+             that is away at the start is no loss"
+        );
+        findings.warn(&at.key("replicas"), message);
+    }
+}
+
+fn is_one_machine(server: &str) -> bool {
+    let uri: Option<http::Uri> = server.parse().ok();
+    uri.as_ref()
+        .and_then(http::Uri::host)
+        .is_some_and(|host| host == "localhost" || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok())
 }

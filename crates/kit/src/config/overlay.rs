@@ -1,6 +1,7 @@
 //! The operator's file over the built-in catalogue.
 
 use super::tree::{Entry, Node, Value};
+use std::collections::BTreeMap;
 
 /// Lays `over` on `base`: maps merge by key, a key set to null is removed, everything else is replaced.
 pub(super) fn overlay(base: Node, over: Node) -> Node {
@@ -8,31 +9,19 @@ pub(super) fn overlay(base: Node, over: Node) -> Node {
         (Value::Map(entries), Value::Map(changes)) => {
             Node { at: over.at, value: Value::Map(merge(entries, changes)) }
         }
-        (_, Value::Map(changes)) => Node { at: over.at, value: Value::Map(merge(Vec::new(), changes)) },
+        (_, Value::Map(changes)) => Node { at: over.at, value: Value::Map(merge(BTreeMap::new(), changes)) },
         (_, value) => Node { at: over.at, value },
     }
 }
 
-fn merge(mut entries: Vec<Entry>, changes: Vec<Entry>) -> Vec<Entry> {
-    for change in changes {
-        let found = entries.iter().position(|entry| entry.key == change.key);
+fn merge(mut entries: BTreeMap<String, Entry>, changes: BTreeMap<String, Entry>) -> BTreeMap<String, Entry> {
+    for (key, change) in changes {
+        let base = entries.remove(&key);
         if matches!(change.node.value, Value::Null) {
-            if let Some(index) = found {
-                entries.remove(index);
-            }
             continue;
         }
-        let base = match found {
-            Some(index) => {
-                std::mem::replace(&mut entries[index].node, Node { at: change.node.at, value: Value::Null })
-            }
-            None => Node { at: change.node.at, value: Value::Null },
-        };
-        let merged = Entry { key: change.key, key_at: change.key_at, node: overlay(base, change.node) };
-        match found {
-            Some(index) => entries[index] = merged,
-            None => entries.push(merged),
-        }
+        let base = base.map_or(Node { at: change.node.at, value: Value::Null }, |entry| entry.node);
+        entries.insert(key, Entry { key_at: change.key_at, node: overlay(base, change.node) });
     }
     entries
 }

@@ -5,11 +5,11 @@ use super::{
     check::{Findings, check_name},
     tree::{Cursor, Value},
 };
-use signalbox_pricing::{Rate, parse_decimal};
+use signalbox_pricing::{Day, Rate, parse_decimal};
 use signalbox_types::{Capability, Tier};
 use std::{
     collections::{BTreeMap, HashSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// A price this many times off its peers is a slip of units: per token, per thousand, in cents.
@@ -20,8 +20,8 @@ const ENOUGH_PEERS: usize = 3;
 const DEAREST: u64 = 10_000 * 1_000_000;
 
 pub(super) fn check_vendor(name: &str, vendor: &VendorConfig, at: &Cursor<'_>, findings: &mut Findings) {
-    if name.is_empty() || name.contains('/') {
-        findings.fault(at, "a vendor has a name without `/`");
+    if name.is_empty() || name.contains('/') || name.contains(char::is_whitespace) {
+        findings.fault(at, "a vendor has a name without `/` and spaces");
     }
     check_name(name, at, findings);
     check_key_source(vendor.api_key.as_ref(), &at.key("api_key"), findings);
@@ -52,9 +52,27 @@ pub(super) fn check_key_source(source: Option<&KeySource>, at: &Cursor<'_>, find
     }
 }
 
-/// A file or folder that outlives the process: SQLite takes an empty name, `:memory:` and addresses for other things.
-pub(super) fn check_path(path: Option<&PathBuf>, at: &Cursor<'_>, findings: &mut Findings) {
-    let Some(path) = path.map(|path| path.to_string_lossy()) else { return };
+/// A file of SQLite, which is made where it is missing.
+pub(super) fn check_file(path: Option<&PathBuf>, at: &Cursor<'_>, findings: &mut Findings) {
+    let Some(path) = path else { return };
+    check_path(path, at, findings);
+    if path.is_dir() {
+        findings.fault(at, format!("{} is a folder; name a file in it", path.display()));
+    }
+}
+
+/// A folder, which is made where it is missing.
+pub(super) fn check_folder(path: Option<&PathBuf>, at: &Cursor<'_>, findings: &mut Findings) {
+    let Some(path) = path else { return };
+    check_path(path, at, findings);
+    if path.is_file() {
+        findings.fault(at, format!("{} is a file, and must be a folder", path.display()));
+    }
+}
+
+/// What outlives the process: SQLite takes an empty name, `:memory:` and addresses for other things.
+fn check_path(path: &Path, at: &Cursor<'_>, findings: &mut Findings) {
+    let path = path.to_string_lossy();
     let is_path = !path.trim().is_empty() && !path.starts_with(':') && !path.starts_with("file:");
     if !is_path || path.contains(['?', '#', '\0']) {
         findings.fault(at, format!("`{path}` is not the path of something on the disk"));
@@ -77,6 +95,7 @@ pub(super) fn check_model(
     name: &str,
     model: &ModelConfig,
     peers: &PricePeers,
+    today: Day,
     at: &Cursor<'_>,
     findings: &mut Findings,
 ) {
@@ -87,6 +106,10 @@ pub(super) fn check_model(
         let message = format!("{output} is more than its context window of {}", model.context_window);
         findings.fault(&at.key("max_output_tokens"), message);
     }
+    if model.max_output_tokens == Some(0) && model.capabilities.contains(&Capability::Text) {
+        findings
+            .fault(&at.key("max_output_tokens"), "0 leaves no room for an answer; only embeddings have none");
+    }
     let rows = model.prices.as_ref().map(OneOrMany::as_slice).unwrap_or_default();
     let mut starts = HashSet::new();
     for (index, row) in rows.iter().enumerate() {
@@ -96,6 +119,19 @@ pub(super) fn check_model(
         }
         check_row(row, &at, findings);
         peers.check(name, model, row, &at, findings);
+    }
+    check_today(rows, today, &at.key("prices"), findings);
+}
+
+/// A list replaces the built-in one, so a row for later alone leaves today without a price.
+fn check_today(rows: &[PriceConfig], today: Day, at: &Cursor<'_>, findings: &mut Findings) {
+    let starts: Option<Vec<_>> = rows.iter().map(|row| row.from.map(|from| from.0)).collect();
+    if let Some(first) = starts.and_then(|starts| starts.into_iter().min()).filter(|first| *first > today) {
+        let message = format!(
+            "has no row before {first}: what calls cost until then is not known; a list here replaces the built-in one \
+             whole, so repeat its rows"
+        );
+        findings.warn(at, message);
     }
 }
 

@@ -160,16 +160,16 @@ impl<'s> Shape<'s, '_> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
         let mut map = Map::new();
-        for entry in entries {
-            let inner = cursor.key(&entry.key);
-            match properties.and_then(|known| known.get(&entry.key)).or(others) {
+        for (key, entry) in entries {
+            let inner = cursor.key(key);
+            match properties.and_then(|known| known.get(key)).or(others) {
                 Some(schema) => {
                     let value = self.value(&inner, schema);
-                    map.insert(entry.key.clone(), value);
+                    map.insert(key.clone(), value);
                 }
                 None => {
                     let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
-                    let hint = did_you_mean(&entry.key, known.clone());
+                    let hint = did_you_mean(key, known.clone());
                     let message =
                         format!("unknown field{hint}; known here: {}", known.collect::<Vec<_>>().join(", "));
                     self.problems.push(Problem { at: entry.key_at, field: inner.path, message });

@@ -10,6 +10,7 @@ mod content;
 mod errors;
 mod health;
 mod merging;
+mod mistakes;
 mod properties;
 mod published;
 mod reloads;

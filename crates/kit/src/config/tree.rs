@@ -2,7 +2,7 @@
 
 use super::problem::{Origin, Position, Problem};
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Deeper nesting than any configuration needs; keeps recursion over the tree safe.
 const MAX_DEPTH: usize = 32;
@@ -21,25 +21,24 @@ pub(super) enum Value {
     Null,
     Scalar(String),
     List(Vec<Node>),
-    Map(Vec<Entry>),
+    Map(BTreeMap<String, Entry>),
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub(super) key: String,
     pub(super) key_at: Position,
     pub(super) node: Node,
 }
 
 impl Node {
     pub(super) fn empty_map(origin: Origin) -> Self {
-        Self { at: Position { origin, ..Position::START }, value: Value::Map(Vec::new()) }
+        Self { at: Position { origin, ..Position::START }, value: Value::Map(BTreeMap::new()) }
     }
 
     /// The value under a key, where this is a map that has it.
     pub(super) fn get(&self, key: &str) -> Option<&Entry> {
         match &self.value {
-            Value::Map(entries) => entries.iter().find(|entry| entry.key == key),
+            Value::Map(entries) => entries.get(key),
             _ => None,
         }
     }
@@ -203,9 +202,8 @@ impl<'t> Builder<'t, '_> {
         Ok((items, below))
     }
 
-    fn map(&mut self, depth: usize) -> Result<(Vec<Entry>, usize), Problem> {
-        let (mut entries, mut below) = (Vec::<Entry>::new(), 0);
-        let mut lines = HashMap::new();
+    fn map(&mut self, depth: usize) -> Result<(BTreeMap<String, Entry>, usize), Problem> {
+        let (mut entries, mut below) = (BTreeMap::<String, Entry>::new(), 0);
         let mut key: Option<(String, Position)> = None;
         while let Some((event, span)) = self.next()? {
             if event == Event::MappingEnd {
@@ -221,15 +219,11 @@ impl<'t> Builder<'t, '_> {
             };
             let (node, deep) = self.node(event, at, depth + 1)?;
             below = below.max(deep + 1);
-            match lines.insert(key.clone(), key_at.line) {
-                Some(first) => {
-                    self.problems.push(Problem {
-                        at: key_at,
-                        field: key,
-                        message: format!("written twice; first on line {first}"),
-                    });
-                }
-                None => entries.push(Entry { key, key_at, node }),
+            if let Some(Entry { key_at: first, .. }) = entries.get(&key) {
+                let message = format!("written twice; first on line {}", first.line);
+                self.problems.push(Problem { at: key_at, field: key, message });
+            } else {
+                entries.insert(key, Entry { key_at, node });
             }
         }
         Ok((entries, below))

@@ -5,7 +5,7 @@ use super::{
     check::Findings,
     file::Config,
     nearest::did_you_mean,
-    sanity::{check_key_source, check_path},
+    sanity::{check_file, check_folder, check_key_source},
     tree::Cursor,
     values::{Decimal, HumanDuration, url_schema},
 };
@@ -160,8 +160,8 @@ const LONGEST_BATCH: HumanDuration = HumanDuration::secs(10);
 pub(super) fn check(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
     let (usage, at) = (&config.usage, root.key("usage"));
     let path = usage.store.sqlite.as_ref().and_then(|sqlite| sqlite.path.as_ref());
-    check_path(path, &at.key("store").key("sqlite").key("path"), findings);
-    check_path(usage.spool.dir.as_ref(), &at.key("spool").key("dir"), findings);
+    check_file(path, &at.key("store").key("sqlite").key("path"), findings);
+    check_folder(usage.spool.dir.as_ref(), &at.key("spool").key("dir"), findings);
     if let Some(clickhouse) = &usage.store.clickhouse {
         check_name(&clickhouse.database, &at.key("store").key("clickhouse").key("database"), findings);
         let at = at.key("store").key("clickhouse");

@@ -24,6 +24,7 @@ pub(super) enum Form {
     Date,
     Address,
     Url,
+    Grpc,
     Peer,
     NatsServer,
     Postgres,
@@ -43,6 +44,7 @@ impl Form {
             "date" => Self::Date,
             "address" => Self::Address,
             "url" => Self::Url,
+            "grpc" => Self::Grpc,
             "peer" => Self::Peer,
             "nats-server" => Self::NatsServer,
             "postgres" => Self::Postgres,
@@ -72,6 +74,7 @@ impl Form {
                 Err(_) => Err(format!("`{text}` is not an address with a port, as in 127.0.0.1:50051")),
             },
             Self::Url => addresses::check_url(text).map(|()| text.into()),
+            Self::Grpc => addresses::check_grpc(text).map(|()| text.into()),
             Self::Peer => addresses::check_peer(text).map(|()| text.into()),
             Self::NatsServer => addresses::check_nats_server(text).map(|()| text.into()),
             Self::Postgres => addresses::check_postgres(text).map(|()| text.into()),
@@ -291,6 +294,11 @@ pub(super) fn address_schema(_: &mut SchemaGenerator) -> Schema {
 /// An `http` or `https` address.
 pub(super) fn url_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "format": "uri", "x-form": "url" })
+}
+
+/// An `http` or `https` address where gRPC is spoken.
+pub(super) fn grpc_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "format": "uri", "x-form": "grpc" })
 }
 
 /// Addresses of other roles.

@@ -1,13 +1,15 @@
-//! Variables of the environment that look like a vendor's and are not.
+//! Variables of the environment that look like a vendor's or our own and are not.
 
 use super::{
-    BaseUrl, Config, Environment, KeySource, OneOrMany, VendorConfig, check::Findings, nearest::distance,
-    tree::Cursor,
+    BaseUrl, CacheConfig, Config, Environment, KeySource, OneOrMany, VendorConfig, check::Findings,
+    nearest::distance, tree::Cursor,
 };
+use crate::access::AdminKey;
 use std::collections::BTreeSet;
 
 /// Warns of names that were probably meant for one that is not there.
 pub(super) fn check(config: &Config, env: &Environment, root: &Cursor<'_>, findings: &mut Findings) {
+    check_own(env, root, findings);
     let known: BTreeSet<&str> = config.vendors.values().flat_map(of).flat_map(|(_, names)| names).collect();
     for (name, vendor) in config.vendors.iter().filter(|(_, vendor)| vendor.simulate != Some(true)) {
         let at = root.key("vendors").key(name);
@@ -18,13 +20,35 @@ pub(super) fn check(config: &Config, env: &Environment, root: &Cursor<'_>, findi
             let meant = |found: &str| wanted.iter().find(|wanted| is_slip(found, wanted)).copied();
             for found in env.names().filter(|found| !known.contains(found)) {
                 if let Some(meant) = meant(found) {
-                    let message =
-                        format!("nothing reads {found} in the environment (did you mean `{meant}`?)");
-                    findings.warn(&at.key(field), message);
+                    findings.warn(&at.key(field), nothing_reads(found, meant));
                 }
             }
         }
     }
+}
+
+/// Those of Signalbox itself that change what is served, each with the section that it belongs to.
+const OWN: [(&str, &str); 4] = [
+    (AdminKey::VARIABLE, "access"),
+    (CacheConfig::SECRET_VARIABLE, "cache"),
+    ("SIGNALBOX_CONFIG", ""),
+    ("SIGNALBOX_DATA_DIR", ""),
+];
+/// Those that its clients read.
+const CLIENTS: [&str; 3] = ["SIGNALBOX_API_KEY", "SIGNALBOX_CA_FILE", "SIGNALBOX_SERVER"];
+
+fn check_own(env: &Environment, root: &Cursor<'_>, findings: &mut Findings) {
+    let known = |found: &str| CLIENTS.contains(&found) || OWN.iter().any(|(name, _)| *name == found);
+    for (meant, section) in OWN.into_iter().filter(|(meant, _)| env.get(meant).is_none()) {
+        for found in env.names().filter(|found| !known(found) && is_slip(found, meant)) {
+            let at = if section.is_empty() { root.clone() } else { root.key(section) };
+            findings.warn(&at, nothing_reads(found, meant));
+        }
+    }
+}
+
+fn nothing_reads(found: &str, meant: &str) -> String {
+    format!("nothing reads {found} in the environment (did you mean `{meant}`?)")
 }
 
 /// The variables that hold a vendor's key and address.
@@ -53,10 +77,18 @@ fn is_slip(found: &str, meant: &str) -> bool {
     let kind = KINDS.into_iter().find(|words| ends_in(&meant, words)).unwrap_or_default();
     let stem = joined(&meant, kind);
     let allowed = if stem.len() >= 5 { 2 } else { 1 };
-    joined(&found, &[]) == joined(&meant, &[])
+    OTHER_NAMES.contains(&(&found, &meant))
+        || joined(&found, &[]) == joined(&meant, &[])
         || (stem.len() >= 3 && ends_in(&found, kind) && joined(&found, kind) == stem)
         || (meant.len() >= 8 && distance(&found, &meant) <= allowed)
 }
+
+/// Names by which vendors' keys go elsewhere: after the company, or after the model.
+const OTHER_NAMES: [(&str, &str); 3] = [
+    ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    ("CLAUDE_API_KEY", "ANTHROPIC_API_KEY"),
+    ("GROK_API_KEY", "XAI_API_KEY"),
+];
 
 /// Words that say what kind of thing a variable holds: a key, or an address.
 const KINDS: [&[&str]; 2] =

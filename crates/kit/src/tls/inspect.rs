@@ -30,8 +30,17 @@ pub fn inspect(config: &Config, now: SystemTime) -> Inspected {
     found
 }
 
-/// The files by which databases are known, each with the field that names it.
+/// The files by which databases and the like are known, each with the field that names it.
 fn trusted_for_stores(config: &Config) -> Vec<(&'static str, PathBuf)> {
+    let cache = config.cache.store.redis.as_ref();
+    let clickhouse = config.usage.store.clickhouse.as_ref();
+    let named = [
+        ("redis.ca_file", &config.redis.ca_file),
+        ("cache.store.redis.ca_file", cache.map_or(&None, |redis| &redis.ca_file)),
+        ("usage.store.clickhouse.ca_file", clickhouse.map_or(&None, |clickhouse| &clickhouse.ca_file)),
+        ("nats.ca_file", &config.nats.ca_file),
+    ];
+    let named = named.into_iter().filter_map(|(field, path)| Some((field, path.clone()?)));
     let stores = [
         ("budgets.store.postgres.url", &config.budgets.store.postgres),
         ("batch.store.postgres.url", &config.batch.store.postgres),
@@ -39,5 +48,5 @@ fn trusted_for_stores(config: &Config) -> Vec<(&'static str, PathBuf)> {
     let file = |(field, store): (_, &Option<PostgresConfig>)| {
         Some((field, trusted_file(&store.as_ref()?.url).ok()??))
     };
-    stores.into_iter().filter_map(file).collect()
+    stores.into_iter().filter_map(file).chain(named).collect()
 }

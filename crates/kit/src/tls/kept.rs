@@ -117,6 +117,7 @@ impl<M: Material> Kept<M> {
             }
             Ok(None) => {
                 if let Some(problem) = looked.problem.take() {
+                    metrics::files_are_good(M::USE, true);
                     let was = problem.message;
                     tracing::info!(
                         tls = M::USE,

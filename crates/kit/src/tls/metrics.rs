@@ -26,6 +26,13 @@ static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
         &["use", "result"],
     )
 });
+static GOOD: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "signalbox_tls_last_reload_success",
+        "Whether what is in the certificate's files now is in use: 0 as long as it is refused.",
+        &["use"],
+    )
+});
 static FAILED_HANDSHAKES: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_tls_handshake_failures_total",
@@ -38,6 +45,7 @@ pub(crate) fn register() {
     LazyLock::force(&EXPIRY);
     LazyLock::force(&LIFETIME);
     LazyLock::force(&RELOADS);
+    LazyLock::force(&GOOD);
     LazyLock::force(&FAILED_HANDSHAKES);
 }
 
@@ -46,6 +54,7 @@ pub(super) fn in_use(purpose: &str, expires_at: Duration, lifetime: Duration) {
     let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
     EXPIRY.with_label_values(&[purpose]).set(seconds(expires_at));
     LIFETIME.with_label_values(&[purpose]).set(seconds(lifetime));
+    files_are_good(purpose, true);
     // So that they are there before the first one.
     RELOADS.with_label_values(&[purpose, "ok"]);
     RELOADS.with_label_values(&[purpose, "failed"]);
@@ -54,7 +63,13 @@ pub(super) fn in_use(purpose: &str, expires_at: Duration, lifetime: Duration) {
     }
 }
 
+/// Whether the files have what is in use.
+pub(super) fn files_are_good(purpose: &str, good: bool) {
+    GOOD.with_label_values(&[purpose]).set(good.into());
+}
+
 pub(super) fn reloaded(purpose: &str, good: bool) {
+    files_are_good(purpose, good);
     RELOADS.with_label_values(&[purpose, if good { "ok" } else { "failed" }]).inc();
 }
 

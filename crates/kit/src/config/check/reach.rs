@@ -1,14 +1,15 @@
 //! What the environment leaves open, and what it leaves out of reach.
 
-use super::{Findings, content, in_file};
+use super::{Findings, content, in_file, stores};
 use crate::{
     access::AdminKey,
-    catalog::{Catalog, unreadable_address},
+    catalog::{Catalog, VendorSettings, unreadable_address},
     config::{
         AuthenticationConfig, BaseUrl, Config, Environment, KeySource, VendorConfig, cache, tree::Cursor,
         variables,
     },
 };
+use http::HeaderValue;
 use signalbox_types::VendorKind;
 use std::collections::HashSet;
 
@@ -29,6 +30,7 @@ pub(in crate::config) fn check_reach(
     findings: &mut Findings,
 ) {
     check_listen(config, env, root, findings);
+    stores::check(config, env, root, findings);
     let served = catalog.vendors(env);
     let reachable: HashSet<_> = served.iter().map(|vendor| &*vendor.name).collect();
     for (name, vendor) in &config.vendors {
@@ -43,6 +45,9 @@ pub(in crate::config) fn check_reach(
             findings
                 .warn(&at.key("api_key"), format!("{}: it is called without a key", what_is_missing(vendor)));
         }
+    }
+    for vendor in &served {
+        check_key(vendor, &root.key("vendors").key(&vendor.name).key("api_key"), findings);
     }
     variables::check(config, env, root, findings);
     for (name, alias) in catalog.aliases() {
@@ -67,6 +72,14 @@ fn check_address(vendor: &VendorConfig, env: &Environment, at: &Cursor<'_>, find
              user and query, as in http://10.0.0.1:8000"
         );
         findings.fault(&at.key("base_url"), message);
+    }
+}
+
+/// Such a key would keep a process that calls vendors from starting.
+fn check_key(vendor: &VendorSettings, at: &Cursor<'_>, findings: &mut Findings) {
+    let Some(key) = &vendor.key else { return };
+    if HeaderValue::from_bytes(key.expose().as_bytes()).is_err() {
+        findings.fault(at, "the key holds a line break or another character that no header can carry");
     }
 }
 

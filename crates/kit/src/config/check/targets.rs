@@ -1,7 +1,7 @@
 //! Lists of models: each must lead somewhere.
 
 use super::{Findings, check_name};
-use crate::config::{AliasConfig, Config, ModelConfig, nearest::did_you_mean, tree::Cursor};
+use crate::config::{AliasConfig, Config, ModelConfig, TiersConfig, nearest::did_you_mean, tree::Cursor};
 use signalbox_pricing::{Day, ModelStatus};
 use signalbox_types::ModelRef;
 use std::collections::{BTreeMap, HashSet};
@@ -25,6 +25,12 @@ impl Targets<'_> {
                 let message =
                     "an alias has a name without `/` and `:`, which tell it from a model and a tier";
                 findings.fault(&at, message);
+            }
+            if TiersConfig::default().each().iter().any(|(tier, ..)| tier == name) {
+                let message = format!(
+                    "is the name of a tier, too, which requests ask for as `tier:{name}`; take another"
+                );
+                findings.warn(&at, message);
             }
             check_name(name, &at, findings);
             self.check(&alias.targets, &at.key("targets"), findings);

@@ -10,6 +10,7 @@ use tonic_health::{
 
 pub(super) const OK: &str = "signalbox_tls_reloads_total{result=\"ok\",use=\"mtls\"}";
 pub(super) const FAILED: &str = "signalbox_tls_reloads_total{result=\"failed\",use=\"mtls\"}";
+const GOOD: &str = "signalbox_tls_last_reload_success{use=\"mtls\"}";
 const EXPIRY: &str = "signalbox_tls_certificate_expiry_timestamp_seconds{use=\"mtls\"}";
 
 #[tokio::test]
@@ -70,6 +71,25 @@ async fn files_that_are_half_written_leave_the_old_ones_in_use_and_are_told_of_o
     assert_eq!((metric(OK), metric(FAILED)), (1, 1));
     assert_eq!(mtls.roles().names(), ["adapter", "cache"]);
     ask(server.hop(&router, "cache"), None).await.unwrap();
+}
+
+#[tokio::test]
+async fn files_that_are_refused_are_told_of_until_they_are_good_again() {
+    let authority = Authority::new();
+    let (old, new) = (authority.issue(&["adapter"]), authority.issue(&["adapter"]));
+    let files = Files::of(&old, &authority.ca_pem());
+    let mtls = files.mtls();
+    assert_eq!(metric(GOOD), 1);
+    for mended in [&old, &new] {
+        files.write_one("tls.crt", "half");
+        for _ in 0..3 {
+            mtls.look().await;
+            assert_eq!(metric(GOOD), 0);
+        }
+        files.write(mended, &authority.ca_pem());
+        mtls.look().await;
+        assert_eq!(metric(GOOD), 1);
+    }
 }
 
 #[tokio::test]
