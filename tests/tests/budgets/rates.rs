@@ -49,7 +49,10 @@ async fn a_minutes_requests_are_counted_down_and_then_wait(topology: Topology) {
     let failure = from_status(&refused);
     let wait = failure.retry_after.unwrap();
     assert!(wait > Duration::ZERO && wait <= Duration::from_secs(60), "{wait:?}");
-    assert_eq!(failure.quota.unwrap().left["remaining_requests"], "0");
+    let quota = failure.quota.unwrap();
+    let subject = format!("tenant/{}/rate/requests_per_minute", acme());
+    assert_eq!((&quota.violations[0].subject, &*quota.left["remaining_requests"]), (&subject, "0"));
+    assert!(!quota.left.contains_key("remaining_tokens"), "{quota:?}");
     assert!(bank.calls(Vendor::Openai).len() <= 32, "{}", bank.calls(Vendor::Openai).len());
 }
 
@@ -78,6 +81,7 @@ async fn requests_at_once_are_limited(topology: Topology) {
     let refused: Vec<_> = [one, two, three].into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
     is_limited(&refused[0]);
+    assert!(refused[0].message().contains("2 requests at once"), "{refused:?}");
     bank.vendors.clear_faults();
     eventually("there is room again", || async { bank.ask(short(LUNA)).await.is_ok() }).await;
 }

@@ -1,6 +1,7 @@
 //! What happens on the way to a limit.
 
-use super::bank::{BUDGET, Bank, EUR, LUNA, acme, at, budget, is_exhausted, measured, short};
+use super::bank::{BUDGET, Bank, EUR, LUNA, acme, at, budget, is_exhausted, measured, short, unbounded};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use signalbox_api::v1::{
     self, Budget, GenerateResponse, Tier,
@@ -68,6 +69,21 @@ async fn models_that_cost_nothing_serve_when_nothing_else_may(topology: Topology
     assert_eq!(refusal.reason, "BUDGET_EXHAUSTED", "{refusal:?}");
 }
 
+async fn a_crowd_that_wants_what_is_left_is_served_by_models_that_cost_nothing(topology: Topology) {
+    let (worst, _) = measured(short(LUNA)).await;
+    let bank =
+        Bank::open(topology, json!({"aliases": {"any": {"targets": [LUNA, "ollama/llama3.2:3b"]}}})).await;
+    bank.add(budget(10 * worst)).await;
+    let client = async || {
+        for _ in 0..8 {
+            bank.ask(unbounded("any")).await.unwrap();
+        }
+    };
+    join_all((0..16).map(|_| client())).await;
+    let status = bank.status(BUDGET).await;
+    assert!(status.free_nano_eur >= 0, "{status:?}");
+}
+
 async fn beyond_a_soft_limit_the_cheapest_models_serve(topology: Topology) {
     let (worst, _) = measured(short(OPUS)).await;
     let bank = Bank::open(topology, mixed()).await;
@@ -131,6 +147,7 @@ both_topologies!(
     past_a_threshold_cheaper_models_serve_and_the_answer_says_why,
     what_a_dear_model_would_cost_too_much_for_a_cheap_one_does,
     models_that_cost_nothing_serve_when_nothing_else_may,
+    a_crowd_that_wants_what_is_left_is_served_by_models_that_cost_nothing,
     beyond_a_soft_limit_the_cheapest_models_serve,
     a_threshold_may_refuse_before_the_limit,
     a_suspended_tenant_is_refused_until_it_is_served_again,
