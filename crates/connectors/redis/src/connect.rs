@@ -29,6 +29,14 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// A key among ours that is never there.
+    pub(crate) fn nobodys_key(self) -> &'static str {
+        match self {
+            Self::Rates => "signalbox:rate:nobody",
+            Self::Cache => "sb:v1:nobody",
+        }
+    }
+
     /// What it means that it is away.
     pub(crate) fn without(self) -> &'static str {
         match self {

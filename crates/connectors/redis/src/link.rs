@@ -1,9 +1,7 @@
 //! The connection: made in the background, and made again whenever it is lost.
 
 use crate::{ConnectError, Purpose, RedisOptions, metrics};
-use redis::{
-    AsyncConnectionConfig, Client, ErrorKind, RedisError, ServerErrorKind, aio::MultiplexedConnection,
-};
+use redis::{AsyncConnectionConfig, Client, RedisError, aio::MultiplexedConnection};
 use signalbox_kit::lag;
 use std::{fmt, sync::Arc, time::Duration};
 use tokio::{
@@ -13,8 +11,11 @@ use tokio::{
 
 /// How long one try to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often a silent server is asked for a sign of life, so that a lost connection is noticed before it is needed.
-const PING_EVERY: Duration = Duration::from_secs(1);
+/// How often it is looked whether the server can still be written, so that it is noticed before it is needed.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// What a server says that answers and is of no use: it is another's replica, full, cannot save, lacks replicas or its
+/// master, still loads, or wants a password.
+const NO_USE: [&str; 7] = ["READONLY", "OOM", "MISCONF", "NOREPLICAS", "MASTERDOWN", "LOADING", "NOAUTH"];
 /// The pause between two tries, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
@@ -61,7 +62,7 @@ impl Redis {
         Ok(Self { state, patience: options.patience })
     }
 
-    /// Whether the server answers, as far as is known.
+    /// Whether the server answers and can be written, as far as is known.
     pub fn is_connected(&self) -> bool {
         matches!(*self.state.borrow(), State::Up(_))
     }
@@ -112,14 +113,14 @@ async fn keep(client: Client, state: watch::Sender<State>, patience: Duration, p
     let (first, longest) = PAUSES;
     let (mut pause, mut told_away) = (first, false);
     while !state.is_closed() {
-        match client.get_multiplexed_async_connection_with_config(&config).await {
+        match connect(&client, &config, purpose).await {
             Ok(connection) => {
                 tracing::info!(?purpose, "Redis connected");
                 metrics::connected(purpose, true);
                 (pause, told_away) = (first, false);
                 let broken = Arc::new(Notify::new());
                 state.send_replace(State::Up(Up { connection: connection.clone(), broken: broken.clone() }));
-                until_lost(connection, &broken, &state).await;
+                until_lost(connection, purpose, &broken, &state).await;
                 metrics::connected(purpose, false);
                 state.send_replace(State::Connecting);
             }
@@ -139,26 +140,51 @@ async fn keep(client: Client, state: watch::Sender<State>, patience: Duration, p
     }
 }
 
+/// A connection to a server that can be written.
+async fn connect(
+    client: &Client,
+    config: &AsyncConnectionConfig,
+    purpose: Purpose,
+) -> Result<MultiplexedConnection, RedisError> {
+    let mut connection = client.get_multiplexed_async_connection_with_config(config).await?;
+    try_to_write(&mut connection, purpose).await?;
+    Ok(connection)
+}
+
+/// Overwrites a key that is not there: nothing changes, and a server that cannot be written refuses it all the same.
+async fn try_to_write(connection: &mut MultiplexedConnection, purpose: Purpose) -> Result<(), RedisError> {
+    let mut write = redis::cmd("SET");
+    match write.arg(purpose.nobodys_key()).arg("").arg("XX").query_async::<()>(connection).await {
+        Err(error) if ends_connection(&error) => Err(error),
+        // What it has against this command it need not have against ours.
+        _ => Ok(()),
+    }
+}
+
 /// Returns when the connection is of no more use.
-async fn until_lost(mut connection: MultiplexedConnection, broken: &Notify, state: &watch::Sender<State>) {
+async fn until_lost(
+    mut connection: MultiplexedConnection,
+    purpose: Purpose,
+    broken: &Notify,
+    state: &watch::Sender<State>,
+) {
     loop {
         tokio::select! {
             () = broken.notified() => return,
             () = state.closed() => return,
-            () = sleep(PING_EVERY) => {}
+            () = sleep(LOOK_EVERY) => {}
         }
-        let ping = redis::cmd("PING");
-        let pong = ping.query_async::<()>(&mut connection);
-        if !matches!(timeout(CONNECT_TIMEOUT, pong).await, Ok(Ok(()))) {
+        let written = timeout(CONNECT_TIMEOUT, try_to_write(&mut connection, purpose)).await;
+        if !matches!(written, Ok(Ok(()))) {
             return;
         }
     }
 }
 
-/// Whether another connection would help: also where the server has become another's replica.
+/// Whether another connection would help: also where the server behind this one is of no use, as after a failover.
 fn ends_connection(error: &RedisError) -> bool {
-    let replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
-    replica || error.is_unrecoverable_error() || error.is_timeout()
+    let no_use = error.code().is_some_and(|code| NO_USE.contains(&code));
+    no_use || error.is_unrecoverable_error() || error.is_timeout()
 }
 
 /// What may be said of an error. None of the client's repeats the address or the password.

@@ -5,8 +5,9 @@ use prometheus::{IntCounterVec, IntGaugeVec};
 use signalbox_kit::telemetry::metrics;
 use std::sync::LazyLock;
 
-static CONNECTED: LazyLock<IntGaugeVec> =
-    LazyLock::new(|| metrics::gauge("signalbox_rate_redis_connected", "1 while Redis answers, else 0.", &[]));
+static CONNECTED: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    metrics::gauge("signalbox_rate_redis_connected", "1 while Redis answers and can be written, else 0.", &[])
+});
 static TAKEN: LazyLock<IntCounterVec> = LazyLock::new(|| {
     metrics::counter(
         "signalbox_rate_slices_total",
@@ -16,7 +17,11 @@ static TAKEN: LazyLock<IntCounterVec> = LazyLock::new(|| {
 });
 
 static CACHE_CONNECTED: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    metrics::gauge("signalbox_cache_redis_connected", "1 while the cache's Redis answers, else 0.", &[])
+    metrics::gauge(
+        "signalbox_cache_redis_connected",
+        "1 while the cache's Redis answers and can be written, else 0.",
+        &[],
+    )
 });
 static CACHE_LEFT_ALONE: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge(

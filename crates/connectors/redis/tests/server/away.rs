@@ -56,6 +56,32 @@ async fn a_server_that_stands_still_is_away_within_the_time_an_answer_may_take()
         .await;
 }
 
+#[tokio::test]
+async fn a_server_that_can_be_read_and_not_written_is_away_until_it_can() {
+    let server = RedisServer::start().await;
+    let redis = connect(&server.url());
+    let rates = RedisRates::new(redis.clone());
+    take(&rates, &ask("replica", 60, 0, 0), 0).await.unwrap();
+    for (hurt, mend, why) in [
+        ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "read only"),
+        ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "maxmemory"),
+        ("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "replicas"),
+    ] {
+        assert_eq!(server.say(hurt).await, "+OK");
+        // Though nobody asks for anything.
+        eventually("it is not usable", || async { !redis.is_connected() }).await;
+        let told = eventually_some("it is said why", || async {
+            let told = take(&rates, &ask("replica", 60, 0, 0), 0).await.unwrap_err();
+            matches!(&told, NoRate::Away(told) if told.contains(why)).then_some(told)
+        });
+        told.await;
+        assert!(!redis.is_connected(), "it answers, and that is not enough");
+        assert_eq!(server.say(mend).await, "+OK");
+        eventually("it is used again", || async { take(&rates, &ask("replica", 60, 0, 0), 0).await.is_ok() })
+            .await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn sixty_four_tasks_never_get_more_than_each_life_of_a_killed_server_has() {
     let mut server = RedisServer::start().await;
