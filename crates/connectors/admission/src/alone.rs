@@ -1,7 +1,7 @@
 //! Admission while the budget service is away and leases are spent: as the tenant wants it.
 
 use crate::{
-    calls,
+    calls::{self, Why},
     desk::State,
     metrics::Outcome,
     reservation::Taken,
@@ -23,15 +23,16 @@ impl State {
         worst: Worst,
         now: Instant,
         replicas: u32,
+        why: &Why,
     ) -> Result<(Taken, Outcome), Failure> {
         let goes_on = self.tenant.as_ref().is_some_and(|tenant| tenant.failure_mode() == FailureMode::Open);
         let Some(falls) = self.payers.get(payer).filter(|falls| falls.known && goes_on) else {
-            return Err(calls::away());
+            return Err(calls::away(why));
         };
         let leased: Vec<&str> =
             falls.budgets.iter().map(|id| &**id).filter(|id| self.pays(id, worst, now)).collect();
-        let unpaid: Vec<UsageCharge> = unpaid(self, falls, &leased, worst).ok_or_else(calls::away)?;
-        let hold = self.wallet.try_hold(&leased, worst.cost, now.into_std()).map_err(|_| calls::away())?;
+        let unpaid: Vec<UsageCharge> = unpaid(self, falls, &leased, worst).ok_or_else(|| calls::away(why))?;
+        let hold = self.wallet.try_hold(&leased, worst.cost, now.into_std()).map_err(|_| calls::away(why))?;
         let places = falls.rates.clone();
         self.rates.replicas = replicas;
         match self.rates.try_own(&places, falls.priority, worst.tokens, now) {

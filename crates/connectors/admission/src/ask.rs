@@ -1,7 +1,7 @@
 //! Asks the budget service for leases: one question at a time for each payer, for all that wait for it.
 
 use crate::{
-    calls::{Refused, TRY_EVERY},
+    calls::{Refused, TRY_EVERY, Why},
     desk::{Asked, Desk, State},
     replica::Inner,
     upkeep,
@@ -78,9 +78,12 @@ impl Inner {
         payer: &Payer,
         ask: Ask,
     ) -> Result<(), Unmet> {
-        let away = || Unmet { need: ask.need, why: Refused::Away };
-        if self.calls.is_not_worth_trying() || desk.lock().is_unanswered() {
-            return Err(away());
+        let away = |why| Unmet { need: ask.need, why: Refused::Away(why) };
+        if self.calls.is_not_worth_trying() {
+            return Err(away(None));
+        }
+        if let Some(why) = desk.lock().unanswered() {
+            return Err(away(why));
         }
         let (lead, follow) = desk.asking.join(payer);
         if let Some(lead) = lead {
@@ -88,7 +91,7 @@ impl Inner {
             // Of its own, as whoever asked first may go away while others wait for what is granted.
             tokio::spawn(async move { lead.tell(inner.answer(&desk, &payer, ask).await) });
         }
-        follow.answer().await.unwrap_or_else(|| Err(away()))
+        follow.answer().await.unwrap_or_else(|| Err(away(None)))
     }
 
     async fn answer(&self, desk: &Arc<Desk>, payer: &Payer, ask: Ask) -> Result<(), Unmet> {
@@ -154,8 +157,8 @@ impl Inner {
         };
         let answer = self.calls.acquire(request).await;
         let mut state = desk.lock();
-        if matches!(answer, Err(Refused::Away)) {
-            state.unanswered_until = Some(Instant::now() + TRY_EVERY);
+        if let Err(Refused::Away(why)) = &answer {
+            state.unanswered_until = Some((Instant::now() + TRY_EVERY, why.clone()));
         }
         let answer = answer?;
         state.granted(payer, answer, asked);
@@ -167,9 +170,10 @@ impl Inner {
 }
 
 impl State {
-    /// Whether its last question came to nothing, and that just now.
-    fn is_unanswered(&self) -> bool {
-        self.unanswered_until.is_some_and(|until| Instant::now() < until)
+    /// Why its last question came to nothing, where that was just now.
+    fn unanswered(&self) -> Option<Why> {
+        let (until, why) = self.unanswered_until.as_ref()?;
+        (Instant::now() < *until).then(|| why.clone())
     }
 
     fn rate_uses(&self, payer: &Payer) -> Vec<v1::RateUse> {

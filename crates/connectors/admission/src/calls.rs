@@ -7,7 +7,7 @@ use signalbox_types::{ErrorReason, Failure};
 use std::{
     future::Future,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -36,8 +36,11 @@ pub(crate) enum Refused {
     /// The service said no.
     No(Failure),
     /// The service is away, or cannot say.
-    Away,
+    Away(Why),
 }
+
+/// What the service says that keeps it from answering, where it says anything.
+pub(crate) type Why = Option<Arc<str>>;
 
 impl Calls {
     pub(crate) fn new(hop: Hop) -> Self {
@@ -122,7 +125,7 @@ impl Calls {
         let (was_away, start) = (self.is_away(), Instant::now());
         let answer = self.call(method, ask()).await;
         let gone = !was_away && start.elapsed() < PATIENCE - TRY_EVERY;
-        if matches!(answer, Err(Refused::Away)) && (gone || self.is_in_touch()) {
+        if matches!(answer, Err(Refused::Away(_))) && (gone || self.is_in_touch()) {
             return self.call(method, ask()).await;
         }
         answer
@@ -147,7 +150,7 @@ impl Calls {
             }
             Err(status) => {
                 self.found_away(method, &status);
-                Err(Refused::Away)
+                Err(Refused::Away(said(&status)))
             }
         }
     }
@@ -198,9 +201,16 @@ fn is_a_no(status: &Status) -> bool {
     )
 }
 
+/// What the service itself says is away. Where there is none, a status has no reason with it.
+fn said(status: &Status) -> Why {
+    let failure = status::from_status(status);
+    let own = status.code() == Code::Unavailable && !status.details().is_empty();
+    own.then(|| failure.message.trim_end_matches("; try again").into())
+}
+
 /// What a caller is told when nobody can say whether its request may be served.
-pub(crate) fn away() -> Failure {
-    let message = "budget service away, or a store behind it: whether this request may be served cannot be found out; \
-                   try again";
+pub(crate) fn away(why: &Why) -> Failure {
+    let what = why.as_deref().unwrap_or("budget service away");
+    let message = format!("{what}: whether this request may be served cannot be found out; try again");
     Failure { retry_after: Some(Duration::from_secs(1)), ..Failure::new(ErrorReason::Unavailable, message) }
 }

@@ -4,6 +4,7 @@
 
 use crate::{
     ask::Unmet,
+    calls::Why,
     flights::Flights,
     rates::Rates,
     views::{BudgetView, Falls},
@@ -54,7 +55,7 @@ pub(crate) struct State {
     /// Counts what was heard of changes: an answer that was asked for before one may be out of date.
     pub(crate) heard: u64,
     /// The last question came to nothing; until then asking again would only cost time.
-    pub(crate) unanswered_until: Option<Instant>,
+    pub(crate) unanswered_until: Option<(Instant, Why)>,
     /// When leases are to be renewed; `None` without any.
     pub(crate) renew_at: Option<Instant>,
     used_at: Instant,

@@ -140,7 +140,7 @@ impl Denied {
                 let message = "the tenant of this API key is suspended: ask whoever runs this deployment";
                 return Failure::new(ErrorReason::PermissionDenied, message);
             }
-            Self::Away => return calls::away(),
+            Self::Away => return calls::away(&None),
         };
         Failure::new(ErrorReason::Unauthenticated, message)
     }
@@ -237,7 +237,7 @@ impl Inner {
                 tracing::warn!(key_id, problem = %no, "an API key could not be looked up");
                 return Err(Denied::Away);
             }
-            Err(Refused::Away) => return Err(Denied::Away),
+            Err(Refused::Away(_)) => return Err(Denied::Away),
         };
         let known = self.known(answer, digest, sent).ok_or(Denied::Away)?;
         let identity = known.identity.clone();

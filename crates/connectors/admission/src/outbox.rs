@@ -71,7 +71,7 @@ impl Inner {
                     tracing::warn!(%problem, "the budget service does not take back what was left of leases");
                     self.outbox.taken();
                 }
-                Err(Refused::Away) => return,
+                Err(Refused::Away(_)) => return,
             }
         }
     }

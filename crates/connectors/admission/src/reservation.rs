@@ -102,7 +102,7 @@ impl Held {
             match answer.map_err(|unmet| (need.covers(&unmet.need), unmet.why)) {
                 Ok(()) | Err((false, Refused::No(_))) => {}
                 Err((true, Refused::No(failure))) => return Err(failure),
-                Err((_, Refused::Away)) => return Err(calls::away()),
+                Err((_, Refused::Away(why))) => return Err(calls::away(&why)),
             }
         }
         Err(outrun(&desk, &payer))

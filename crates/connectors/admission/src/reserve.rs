@@ -91,7 +91,10 @@ impl Inner {
                     // One who has to wait was refused, which says nothing of one that waits in vain.
                     Refused::No(_) if unmet.need != need && desk.lock().never_fits(payer, worst) => {}
                     Refused::No(failure) => return Err(failure),
-                    Refused::Away => return desk.lock().take_alone(payer, worst, at, self.heard.replicas()),
+                    Refused::Away(why) => {
+                        let replicas = self.heard.replicas();
+                        return desk.lock().take_alone(payer, worst, at, replicas, &why);
+                    }
                 },
             }
         }

@@ -25,15 +25,16 @@ impl Inner {
             Err(ask) => ask,
         };
         let asked = self.ask(&desk, payer, ask).await;
-        match asked.map_err(|unmet| unmet.why) {
+        let why = match asked.map_err(|unmet| unmet.why) {
             Err(Refused::No(failure)) => {
                 metrics::refused(failure.reason);
                 return Err(failure);
             }
-            Ok(()) | Err(Refused::Away) => {}
-        }
+            Ok(()) => None,
+            Err(Refused::Away(why)) => why,
+        };
         let standing = desk.lock().standing(payer, Instant::now());
-        standing.unwrap_or_else(|| Err(calls::away()))
+        standing.unwrap_or_else(|| Err(calls::away(&why)))
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) async fn listen(inner: &Arc<Inner>) {
             Err(Refused::No(problem)) => {
                 tracing::error!(%problem, "the budget service refuses this process; do they share one key?");
             }
-            Err(Refused::Away) => {}
+            Err(Refused::Away(_)) => {}
         }
         sleep(wait).await;
         wait = (2 * wait).min(longest);

@@ -164,6 +164,8 @@ async fn a_tenant_whose_limiter_is_away_stops_no_other() {
     for _ in 0..50 {
         let short = router.replica.reserve(&other, worst(1)).await.unwrap_err();
         assert_eq!(short.failure.reason, ErrorReason::Unavailable);
+        let message = &short.failure.message;
+        assert!(message.starts_with("the rate limiter cannot be reached: whether"), "{message}");
         router.reserve(SLICE).await.unwrap().settle(Some(Money::from_nano_eur(SLICE)), 0);
     }
     assert!(fake.calls("AcquireLeases") - before <= 52, "and is asked for only now and then");

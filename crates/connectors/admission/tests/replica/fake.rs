@@ -316,7 +316,8 @@ macro_rules! not_asked {
                 self.called("AcquireLeases").await?;
                 let ask = request.into_inner();
                 if self.world().stuck == ask.tenant_id {
-                    return Err(Status::unavailable("the rate limiter cannot be reached"));
+                    let message = "the rate limiter cannot be reached; try again";
+                    return Err(to_status(&Failure::new(ErrorReason::Unavailable, message)));
                 }
                 let answer = self.world().acquire(&ask);
                 if answer.is_err() {
