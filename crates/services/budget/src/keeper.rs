@@ -87,6 +87,8 @@ impl Keeper {
     }
 
     async fn round(&mut self) -> Result<(), Away> {
+        // One that can only be read lends and settles nothing.
+        self.dependencies.tenants.beat().await?;
         self.sweep().await?;
         let Dependencies { feed, ledger, clock, .. } = &self.dependencies;
         feed.set_replicas(ledger.replicas(clock.now()).await?);

@@ -59,12 +59,12 @@ static WATCHERS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
 static STORE_AWAY: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     metrics::gauge(
         "signalbox_budget_store_away",
-        "1 while the store of tenants, keys and budgets does not answer this process, else 0.",
+        "1 while the store of tenants, keys and budgets does not answer this process or cannot be written, else 0.",
         &[],
     )
 });
 
-/// The store of tenants, keys and budgets does not answer, or does again.
+/// The store of tenants, keys and budgets does not answer or cannot be written, or does again.
 pub fn store_away(away: bool) {
     STORE_AWAY.with_label_values::<&str>(&[]).set(away.into());
 }
