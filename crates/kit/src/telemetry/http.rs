@@ -10,12 +10,13 @@ pub async fn serve(listener: TcpListener, readiness: Readiness) -> io::Result<()
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let ready = move || {
-        let missing = readiness.missing();
-        let status = if missing.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        std::future::ready((
-            status,
-            if missing.is_empty() { "ready\n".to_owned() } else { missing.join("\n") + "\n" },
-        ))
+        let (mut told, noted) = (readiness.missing(), readiness.noted());
+        let status = if told.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        if told.is_empty() {
+            told.push("ready".to_owned());
+        }
+        told.extend(noted.into_iter().map(|note| format!("{note} (goes on without)")));
+        std::future::ready((status, told.join("\n") + "\n"))
     };
     let routes = Router::new()
         .route("/metrics", get(|| std::future::ready(metrics::text())))

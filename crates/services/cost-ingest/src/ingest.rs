@@ -98,9 +98,10 @@ impl Ingester {
     ) -> Result<(), LetGo> {
         if deliveries.is_empty() {
             metrics::lag(Duration::ZERO);
+            self.look_again().await;
             return Ok(());
         }
-        let mut hold = Hold::new(&deliveries, since);
+        let mut hold = Hold::new(&deliveries, since, self.clock.clone());
         let sorted = sort(deliveries, self.clock.now());
         metrics::repeated(sorted.twice.len());
         let mut letters = sorted.letters;
@@ -108,6 +109,13 @@ impl Ingester {
         self.set_aside(letters, aside, &mut hold).await;
         self.acknowledge(&sorted.twice, &mut hold).await;
         Ok(())
+    }
+
+    /// What kept a store from being reached may have gone to another ingester: then nothing is left to find it by.
+    async fn look_again(&mut self) {
+        if self.progress.store_away().is_some() && self.store.time().await.is_ok() {
+            self.progress.store_is_there();
+        }
     }
 
     /// What cannot be acknowledged comes again, and is found to be stored.

@@ -21,7 +21,6 @@ mod world;
 
 pub use alerts::{AlertWatcher, Courier, SharedAlerts, WatchOptions};
 pub use ingest::{IngestOptions, Ingester};
-pub use metrics::store_away;
 pub use months::close_months;
 pub use outbox_bus::OutboxBus;
 pub use progress::Progress;

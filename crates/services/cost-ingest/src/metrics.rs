@@ -35,7 +35,7 @@ static INSERT: LazyLock<HistogramVec> = LazyLock::new(|| {
 static LAG: LazyLock<GaugeVec> = LazyLock::new(|| {
     metrics::number(
         "signalbox_usage_ingest_lag_seconds",
-        "Age of the newest account when it was stored; 0 while none waits.",
+        "Age of the oldest account that waits for the store, or of the newest one that was stored; 0 while none waits.",
         &[],
     )
 });
@@ -96,7 +96,7 @@ pub(crate) fn backlog(events: u64) {
 }
 
 /// The usage store does not answer, or does again.
-pub fn store_away(away: bool) {
+pub(crate) fn store_away(away: bool) {
     STORE_AWAY.with_label_values::<&str>(&[]).set(away.into());
 }
 

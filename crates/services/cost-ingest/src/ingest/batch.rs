@@ -15,6 +15,11 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// When its request ended.
+    pub(super) fn end(&self) -> Option<SystemTime> {
+        self.event.end_time?.try_into().ok()
+    }
+
     /// Where it goes when the store refuses it.
     pub(super) fn refused(self, why: &str, now: SystemTime) -> Letter {
         Letter {

@@ -98,6 +98,7 @@ impl Ingester {
     ) -> Result<Result<Inserted, String>, LetGo> {
         let (mut reach, mut backoff) = (Reach::new("the usage store"), Backoff::default());
         let mut events = batch(part, Suspects::Again);
+        hold.waits_since(part.iter().filter_map(Held::end).min());
         loop {
             hold.renew(&mut *self.bus).await?;
             let store = self.store.clone();
@@ -107,14 +108,14 @@ impl Ingester {
             match outcome {
                 Ok(inserted) => {
                     reach.is_there();
-                    metrics::store_away(false);
+                    self.progress.store_is_there();
                     return Ok(Ok(inserted));
                 }
                 Err(StoreFailure::Refused(why)) => return Ok(Err(why)),
                 // It may be stored all the same.
                 Err(StoreFailure::Away(why)) => {
                     reach.is_away(&why);
-                    metrics::store_away(true);
+                    self.progress.store_is_away(&why);
                     events = batch(part, Suspects::All);
                     hold.pause(&mut *self.bus, &mut backoff, drain).await?;
                 }
@@ -127,7 +128,7 @@ impl Ingester {
         let sequences: Vec<u64> = part.iter().map(|held| held.sequence).collect();
         self.acknowledge(&sequences, hold).await;
         let now = self.clock.now();
-        let newest = part.iter().filter_map(|held| held.event.end_time?.try_into().ok()).max();
+        let newest = part.iter().filter_map(Held::end).max();
         if let Some(age) = newest.and_then(|newest| now.duration_since(newest).ok()) {
             metrics::lag(age);
         }

@@ -1,8 +1,14 @@
-//! Deliveries that are worked on, and for how long they are still ours.
+//! Deliveries that are worked on, for how long they are still ours, and for how long they have waited.
 
 use super::{LetGo, pause::Backoff};
+use crate::metrics;
+use signalbox_kit::Clock;
 use signalbox_ports::{Delivery, HOLD, UsageBus};
-use std::{pin::pin, time::Duration};
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -21,13 +27,21 @@ pub(super) struct Hold {
     since: Instant,
     /// When the bus was last told, or was not reached.
     told: Instant,
+    /// When the oldest request ended whose account is offered to the store.
+    oldest: Option<SystemTime>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Hold {
     /// `since`: when they were asked for, which was before the first of them came.
-    pub(super) fn new(deliveries: &[Delivery], since: Instant) -> Self {
+    pub(super) fn new(deliveries: &[Delivery], since: Instant, clock: Arc<dyn Clock>) -> Self {
         let sequences = deliveries.iter().map(|delivery| delivery.sequence).collect();
-        Self { sequences, since, told: since }
+        Self { sequences, since, told: since, oldest: None, clock }
+    }
+
+    /// What is offered to the store now has waited since then.
+    pub(super) fn waits_since(&mut self, oldest: Option<SystemTime>) {
+        self.oldest = oldest;
     }
 
     /// These are no longer worked on.
@@ -92,6 +106,17 @@ impl Hold {
         match bus.extend(&self.sequences).await {
             Ok(()) => self.since = now,
             Err(away) => tracing::debug!(error = %away, "the bus cannot be told that a batch is worked on"),
+        }
+        self.report(bus).await;
+    }
+
+    /// While the store keeps it waiting, operators see how old the oldest gets and how many there are.
+    async fn report(&self, bus: &mut dyn UsageBus) {
+        if let Some(age) = self.oldest.and_then(|oldest| self.clock.now().duration_since(oldest).ok()) {
+            metrics::lag(age);
+        }
+        if let Some(backlog) = bus.backlog().await {
+            metrics::backlog(backlog);
         }
     }
 }

@@ -323,6 +323,39 @@ async fn while_the_store_is_away_nothing_more_is_received() {
     assert_eq!(world.acknowledged(), Vec::<u64>::new(), "what is not known to be stored comes again");
 }
 
+/// What an operator sees.
+fn shown(gauge: &str) -> Option<f64> {
+    let text = signalbox_kit::telemetry::metrics::text();
+    text.lines().find_map(|line| line.strip_prefix(gauge)?.trim().parse().ok())
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_the_store_is_away_what_waits_is_seen_to_grow_older_and_more() {
+    let world = World::default();
+    let ago = |seconds: u64| Some((*NOW - Duration::from_secs(seconds)).into());
+    let old = UsageEvent { start_time: ago(401), end_time: ago(400), ..sent("e1") };
+    world.bus.put(1, old.encode_to_vec(), false);
+    world.bus.put_events(2..=3);
+    world.store.kept().away = 6;
+    let drain = CancellationToken::new();
+    let working = tokio::spawn(world.ingester(2).run(drain.clone()));
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(shown("signalbox_usage_ingest_lag_seconds "), Some(400.0));
+    assert_eq!(
+        (shown("signalbox_usage_backlog "), shown("signalbox_usage_store_away ")),
+        (Some(1.0), Some(1.0))
+    );
+    assert!(world.progress.store_away().unwrap().1.contains("connection reset"));
+    world.bus.put_events(4..=6);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(shown("signalbox_usage_backlog "), Some(4.0));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!((world.stored(), world.progress.store_away()), (6, None));
+    assert_eq!(shown("signalbox_usage_ingest_lag_seconds "), Some(0.0));
+    drain.cancel();
+    working.await.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_batch_that_may_have_gone_to_another_is_let_go() {
     let world = World::default();

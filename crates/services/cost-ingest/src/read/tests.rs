@@ -133,7 +133,8 @@ async fn a_request_is_found_by_its_id_and_those_of_an_article_page_by_page() {
 #[tokio::test]
 async fn all_requests_that_a_client_gave_the_same_id_are_told_newest_first() {
     let world = World::new("{}").await;
-    let again = |number: i64| UsageEvent { request_id: "r1".to_owned(), ..ago(&format!("e{number}"), number) };
+    let again =
+        |number: i64| UsageEvent { request_id: "r1".to_owned(), ..ago(&format!("e{number}"), number) };
     world.store((1..=3).map(again).chain([event("other")]).collect()).await;
     let ask = GetRequestRequest { request_id: "r1".to_owned(), tenant_id: "acme".to_owned() };
     let told = world.usage.get_request(Request::new(ask.clone())).await.unwrap().into_inner();

@@ -3,7 +3,7 @@
 use super::{Usage, alerts::Alerts};
 use crate::{serve::nats::streams, wire::Shared};
 use futures_util::StreamExt as _;
-use signalbox_cost_ingest::{Dependencies, IngestOptions, Ingester, Tail, close_months, store_away};
+use signalbox_cost_ingest::{Dependencies, IngestOptions, Ingester, Progress, Tail, close_months};
 use signalbox_kit::{config::IngestConfig, readiness::Readiness};
 use signalbox_nats::{Forwarder, ForwarderOptions, Nats};
 use signalbox_ports::UsageBus;
@@ -21,6 +21,8 @@ const IN_FLIGHT: usize = 2_048;
 const LARGEST_FILE_BATCH: usize = 1_000;
 /// The pause before a store that was away is asked again, and a lost tail is followed again.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long a store that was reached may be away before it is said to be.
+const LONG: Duration = Duration::from_secs(10);
 /// How often it is looked whether anybody still watches.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
@@ -30,6 +32,22 @@ pub(crate) struct Running {
     stored: Option<oneshot::Receiver<()>>,
     sending: JoinSet<()>,
     listening: JoinSet<()>,
+}
+
+/// Says whether the store does its part.
+struct Gate {
+    readiness: Readiness,
+    /// A router goes on without: its spool waits for the store.
+    needed: bool,
+}
+
+impl Gate {
+    fn set(&self, condition: Result<(), String>) {
+        match self.needed {
+            true => self.readiness.set(CONDITION, condition),
+            false => self.readiness.note(CONDITION, condition),
+        }
+    }
 }
 
 /// Starts what the process has to do with usage.
@@ -60,11 +78,8 @@ pub(crate) fn start(
                 listening.spawn(reach(nats.clone(), readiness.clone()));
             }
         }
-        // A router goes on without a store: its spool waits for it.
-        let gate = (!migrated && shared.spool.is_none()).then(|| readiness.clone());
-        if let Some(readiness) = &gate {
-            readiness.set(CONDITION, Err("not reached yet".to_owned()));
-        }
+        let gate = Gate { readiness: readiness.clone(), needed: shared.spool.is_none() };
+        gate.set(if migrated { Ok(()) } else { Err("not reached yet".to_owned()) });
         let usage = &shared.config.loaded().config.usage;
         let mut config = usage.ingest.clone();
         if usage.store.clickhouse.is_none() {
@@ -99,15 +114,16 @@ async fn ingest(
     bus: Box<dyn UsageBus>,
     config: IngestConfig,
     tells: bool,
-    gate: Option<Readiness>,
+    gate: Gate,
     alerts: Option<Alerts>,
     drain: CancellationToken,
 ) {
-    if drain.run_until_cancelled(migrate(&service, gate.as_ref())).await.is_none() {
+    if drain.run_until_cancelled(migrate(&service, &gate)).await.is_none() {
         return;
     }
     let after = Duration::from_secs(u64::from(config.close_months_after_days) * 24 * 60 * 60);
     let closing = tokio::spawn(close_months(service.store.clone(), after, service.clock.clone()));
+    let looking = tokio::spawn(look_at_store(service.progress.clone(), gate));
     let watching = alerts.map(|alerts| tokio::spawn(alerts.run(drain.clone())));
     let ingester = Ingester {
         bus,
@@ -120,30 +136,36 @@ async fn ingest(
     };
     ingester.run(drain).await;
     closing.abort();
+    looking.abort();
     if let Some(watching) = watching {
         watching.abort();
     }
 }
 
 /// Makes the tables, however long the store is away.
-async fn migrate(service: &Dependencies, gate: Option<&Readiness>) {
+async fn migrate(service: &Dependencies, gate: &Gate) {
     let mut told = None;
     while let Err(failure) = service.store.migrate().await {
-        store_away(true);
         let why = failure.to_string();
+        service.progress.store_is_away(&why);
         if told.as_ref() != Some(&why) {
             tracing::warn!(why, "the usage store is not ready; accounts wait");
         }
-        if let Some(readiness) = gate {
-            readiness.set(CONDITION, Err(why.clone()));
-        }
+        gate.set(Err(why.clone()));
         told = Some(why);
         tokio::time::sleep(PAUSE).await;
     }
     tracing::info!("the usage store is ready");
-    store_away(false);
-    if let Some(readiness) = gate {
-        readiness.set(CONDITION, Ok(()));
+    service.progress.store_is_there();
+    gate.set(Ok(()));
+}
+
+/// Says when the store has taken nothing for long.
+async fn look_at_store(progress: Progress, gate: Gate) {
+    loop {
+        let away = progress.store_away().filter(|(time, _)| *time >= LONG);
+        gate.set(away.map_or(Ok(()), |(time, why)| Err(format!("away for {} s: {why}", time.as_secs()))));
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
