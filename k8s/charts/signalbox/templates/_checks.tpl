@@ -13,7 +13,7 @@
 {{- include "signalbox.checkNames" . -}}
 {{- include "signalbox.checkSpool" . -}}
 {{- include "signalbox.checkUrls" . -}}
-{{- include "signalbox.checkBatch" . -}}
+{{- include "signalbox.checkEffect" . -}}
 {{- include "signalbox.checkService" . -}}
 {{- include "signalbox.checkScrapes" . -}}
 {{- include "signalbox.checkNats" . -}}
@@ -112,13 +112,6 @@
 {{- range $values.networkPolicy.clients }}{{ if .ipBlock }}{{ $outside = true }}{{ end }}{{ end -}}
 {{- if and (ne $values.service.type "ClusterIP") $values.networkPolicy.enabled (not $outside) -}}
   {{- include "signalbox.refuse" (list .plan (printf "networkPolicy.clients: names pods alone, so that nobody outside of the cluster gets in by service.type %s; add an ipBlock, as in {ipBlock: {cidr: 10.0.0.0/8}}" $values.service.type)) -}}
-{{- end -}}
-{{- end -}}
-
-{{/* A database for jobs that nobody has. */}}
-{{- define "signalbox.checkBatch" -}}
-{{- if and .root.Values.batch.postgresql.url (not (hasKey .plan.owners "batch")) -}}
-  {{- include "signalbox.refuse" (list .plan "batch.postgresql.url: has no effect, since no deployment has the role batch") -}}
 {{- end -}}
 {{- end -}}
 

@@ -13,7 +13,7 @@
   (dict "at" "redis.url" "url" $values.redis.url "form" $redis "right" "without user and password, as in redis://redis:6379; give redis.user and redis.password.existingSecret")
   (dict "at" "cache.redis.url" "url" $values.cache.redis.url "form" $redis "right" "without user and password, as in redis://redis:6379; give cache.redis.user and cache.redis.password.existingSecret")
   (dict "at" "clickhouse.url" "url" $values.clickhouse.url "form" $http "right" "without user, password and query, as in https://clickhouse:8443; give clickhouse.user and clickhouse.password.existingSecret")
-  (dict "at" "telemetry.otlpEndpoint" "url" $values.telemetry.otlpEndpoint "form" $http "right" "without user and query, as in http://otel-collector:4317") -}}
+  (dict "at" "telemetry.otlpEndpoint" "url" $values.telemetry.otlpEndpoint "form" (printf "^https?://%s/?$" $host) "right" "without user, path and query, as in http://otel-collector:4317") -}}
 {{- range $index, $server := $values.nats.servers -}}
   {{- $rules = append $rules (dict "at" (printf "nats.servers[%d]" $index) "url" $server "form" (printf "^(nats|tls)://%s/?$" $host) "right" "without user, token and path, as in nats://nats:4222; give nats.credentials.existingSecret, or nats.user and nats.password.existingSecret") -}}
 {{- end -}}

@@ -1,13 +1,13 @@
-{{/* Whether variables that `config` names are where it looks: a slip on either side leaves a vendor out without a word. */}}
+{{/* Whether variables and files that `config` names are where it looks: a slip on either side leaves a vendor out without a word. */}}
 
 {{/* Where the built-in vendors look for their keys, as JSON. */}}
 {{- define "signalbox.vendorVariables" -}}
 {{- list "OPENAI_API_KEY" "ANTHROPIC_API_KEY" "GEMINI_API_KEY" "XAI_API_KEY" "OPENAI_COMPATIBLE_API_KEY" | toJson -}}
 {{- end -}}
 
-{{/* What `config` takes from the environment, as a JSON list of {at, roles, variables, to}: one of the variables is enough,
-for each of the roles (none where a vendor is simulated), and `to` is where they are added. */}}
-{{- define "signalbox.namedVariables" -}}
+{{/* What `config` takes from the environment or from files, as a JSON list of {at, of, roles, to}: `of` is what it says of it,
+there are no roles where a vendor is simulated, and `to` is where variables are added. */}}
+{{- define "signalbox.namedSources" -}}
 {{- $sources := list -}}
 {{- range $name, $vendor := include "signalbox.section" (list . "vendors") | fromJson -}}
   {{- range $field := list "api_key" "base_url" -}}
@@ -24,8 +24,14 @@ for each of the roles (none where a vendor is simulated), and `to` is where they
 {{- range list "url" "secret" -}}
   {{- $sources = append $sources (dict "at" (printf "alerts.webhook.%s" .) "of" (get $webhook .) "roles" (list "ingest")) -}}
 {{- end -}}
+{{- toJson $sources -}}
+{{- end -}}
+
+{{/* The variables among them, as a JSON list of {at, roles, variables, to}: one of the variables is enough, for each of the
+roles. */}}
+{{- define "signalbox.namedVariables" -}}
 {{- $named := list -}}
-{{- range $sources -}}
+{{- range include "signalbox.namedSources" . | fromJsonArray -}}
   {{- if and (kindIs "map" .of) (dig "env" "" (.of | default dict)) -}}
     {{- $variables := kindIs "string" .of.env | ternary (list .of.env) .of.env -}}
     {{- $named = append $named (dict "at" .at "roles" .roles "variables" $variables "to" (default "deployments.<name>.extraEnv" .to)) -}}
@@ -39,6 +45,11 @@ for each of the roles (none where a vendor is simulated), and `to` is where they
 {{- include "signalbox.checkVendorKeys" (dict "root" .root "plan" .plan "named" $named) -}}
 {{- range $named -}}
   {{- include "signalbox.checkNamed" (dict "root" $.root "plan" $.plan "source" .) -}}
+{{- end -}}
+{{- range include "signalbox.namedSources" .root | fromJsonArray -}}
+  {{- if and (kindIs "map" .of) (dig "file" "" (.of | default dict)) -}}
+    {{- include "signalbox.checkFile" (dict "root" $.root "plan" $.plan "source" .) -}}
+  {{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -73,6 +84,25 @@ for each of the roles (none where a vendor is simulated), and `to` is where they
   {{- if $missing -}}
     {{- $to := replace "<name>" $name $source.to -}}
     {{- include "signalbox.refuse" (list $.plan (printf "config.%s.env: nothing gives the role %s the variable %s; add it to %s" $source.at $role (join " or " $source.variables) $to)) -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A file is in a volume that is mounted, unless somebody else puts it there, as injectors do that annotations call:
+(dict "root" $ "plan" PLAN "source" {at, of, roles}). */}}
+{{- define "signalbox.checkFile" -}}
+{{- $file := clean .source.of.file -}}
+{{- range $role := .source.roles -}}
+  {{- $name := get $.plan.owners $role -}}
+  {{- $deployment := get $.plan.deployments $name | default dict -}}
+  {{- $missing := and $deployment (not (hasPrefix "/var/lib/signalbox/" $file)) -}}
+  {{- range $deployment.extraVolumeMounts -}}
+    {{- $mount := clean .mountPath -}}
+    {{- if or (eq $mount $file) (hasPrefix (printf "%s/" $mount) $file) }}{{ $missing = false }}{{ end -}}
+  {{- end -}}
+  {{- range $annotation, $_ := $deployment.podAnnotations }}{{ if contains "inject" $annotation }}{{ $missing = false }}{{ end }}{{ end -}}
+  {{- if $missing -}}
+    {{- include "signalbox.refuse" (list $.plan (printf "config.%s.file: nothing mounts %s for the role %s; add its folder to deployments.%s.extraVolumeMounts" $.source.at $file $role $name)) -}}
   {{- end -}}
 {{- end -}}
 {{- end -}}

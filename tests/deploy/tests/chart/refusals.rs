@@ -122,6 +122,43 @@ const TOGETHER: &[(&str, &str, &str)] = &[
         "deployments.router.hpa.minReplicas: is more than maxReplicas",
     ),
     ("split", r#"nats.servers=[]"#, "nats.servers: is needed"),
+    (
+        "small",
+        r#"clickhouse.retentionDays=90"#,
+        "clickhouse.retentionDays: has no effect without clickhouse.url",
+    ),
+    (
+        "small",
+        r#"redis.password.existingSecret.name="x""#,
+        "redis.password.existingSecret.name: has no effect without",
+    ),
+    (
+        "small",
+        r#"clickhouse.password.existingSecret.name="x""#,
+        "clickhouse.password.existingSecret.name: has no effect without clickhouse.url",
+    ),
+    (
+        "small",
+        r#"batch.postgresql.password.existingSecret.name="x""#,
+        "batch.postgresql.password.existingSecret.name: has no effect without batch.postgresql.url or postgresql.url",
+    ),
+    (
+        "small",
+        r#"cacheSecret.existingSecret.name="x""#,
+        "cacheSecret.existingSecret.name: has no effect without cache.redis.url",
+    ),
+    ("small", r#"nats.maxBytes=1073741824"#, "nats.maxBytes: has no effect without nats.servers"),
+    ("split", r#"sqlite.retentionDays=90"#, "sqlite.retentionDays: has no effect with clickhouse.url"),
+    (
+        "split",
+        r#"deployments.batch.enabled=false"#,
+        "batch.postgresql.password.existingSecret.name: has no effect, since no deployment has the role batch",
+    ),
+    (
+        "split",
+        r#"telemetry.otlpEndpoint="http://otel:4318/v1/traces""#,
+        "telemetry.otlpEndpoint: is not an address without user, path and query",
+    ),
     ("split", r#"nats.user="me""#, "nats.password.existingSecret.name: is needed with nats.user"),
     ("production", r#"nats.user="me""#, "nats.user: give either a user or nats.credentials"),
     ("split", r#"nats.password.existingSecret.name="x""#, "nats.user: is needed with nats.password"),

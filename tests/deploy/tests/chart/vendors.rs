@@ -76,6 +76,21 @@ fn a_variable_may_come_from_any_place_that_adapters_see() {
 }
 
 #[test]
+fn a_key_file_that_the_configuration_names_and_nothing_mounts_is_refused() {
+    let file = r#"config.vendors.openai.api_key.file="/nowhere/key""#;
+    let told = "config.vendors.openai.api_key.file: nothing mounts /nowhere/key for the role adapter; add its folder to \
+                deployments.adapter.extraVolumeMounts";
+    let elsewhere = r#"deployments.adapter={"extraVolumes":[{"name":"k","emptyDir":{}}],"extraVolumeMounts":[{"name":"k","mountPath":"/now"}]}"#;
+    for sets in [&[file][..], &[file, elsewhere]] {
+        let message = refusal_of_all("split", sets);
+        assert!(message.contains(told), "{message}");
+    }
+    split_takes(&[file, &elsewhere.replace("/now", "/nowhere")]);
+    split_takes(&[file, r#"deployments.adapter.podAnnotations={"vault.hashicorp.com/agent-inject":"true"}"#]);
+    split_takes(&[file, "config.vendors.openai.simulate=true"]);
+}
+
+#[test]
 fn each_variable_of_the_built_in_vendors_is_known() {
     let catalogue = yaml("deploy/catalog/base.yaml");
     let vendors = catalogue["vendors"].as_object().unwrap().values();
