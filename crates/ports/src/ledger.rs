@@ -201,6 +201,9 @@ pub enum LedgerError {
         /// Spent and held.
         committed: i64,
     },
+    /// The store's disk is full: nothing was done, and nothing is until there is room.
+    #[error("the ledger's disk is full: {0}")]
+    Full(String),
     /// The store cannot be reached, or failed. It is not known whether it was done: ask again with the same ids.
     #[error("the ledger is away: {0}")]
     Away(String),

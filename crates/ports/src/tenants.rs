@@ -195,6 +195,9 @@ pub enum TenantStoreError {
     /// It was changed by somebody else in between.
     #[error("it was changed in between; read it again")]
     Changed,
+    /// The store's disk is full: nothing was done, and nothing is until there is room.
+    #[error("the tenant store's disk is full: {0}")]
+    Full(String),
     /// The store cannot be reached, or failed.
     #[error("the tenant store is away: {0}")]
     Away(String),

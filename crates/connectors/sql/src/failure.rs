@@ -68,6 +68,17 @@ impl Failure {
         POSTGRES.contains(&&*code) || code.parse().is_ok_and(|code: i32| SQLITE.contains(&(code & 0xFF)))
     }
 
+    /// Its disk is full: nobody gets any further before there is room.
+    pub(crate) fn is_full(&self) -> bool {
+        /// PostgreSQL's `disk_full`.
+        const POSTGRES: &str = "53100";
+        /// SQLite's primary code.
+        const SQLITE: i32 = 13;
+        let Cause::Database(error) = &self.cause else { return false };
+        let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+        code.is_some_and(|code| code == POSTGRES || code.parse().is_ok_and(|code: i32| code & 0xFF == SQLITE))
+    }
+
     fn message(&self) -> String {
         format!("{}: {}", self.place, self.cause)
     }
@@ -75,13 +86,13 @@ impl Failure {
 
 impl From<Failure> for LedgerError {
     fn from(failure: Failure) -> Self {
-        Self::Away(failure.message())
+        if failure.is_full() { Self::Full(failure.message()) } else { Self::Away(failure.message()) }
     }
 }
 
 impl From<Failure> for TenantStoreError {
     fn from(failure: Failure) -> Self {
-        Self::Away(failure.message())
+        if failure.is_full() { Self::Full(failure.message()) } else { Self::Away(failure.message()) }
     }
 }
 

@@ -1,4 +1,5 @@
 use crate::{Database, Failure, Patience};
+use signalbox_ports::tenants::TenantStoreError;
 use sqlx::Executor;
 
 async fn run(database: &Database, sql: &str) -> Result<(), Failure> {
@@ -35,7 +36,8 @@ async fn a_file_that_may_not_grow_takes_what_comes_once_it_may() {
     run(&database, "PRAGMA max_page_count = 8").await.unwrap();
     for _ in 0..2 {
         let failure = run(&database, "INSERT INTO notes VALUES (zeroblob(1000000))").await.unwrap_err();
-        assert!(format!("{failure:?}").contains("full"), "{failure:?}");
+        assert!(failure.is_full() && !failure.is_collision(), "{failure:?}");
+        assert!(matches!(TenantStoreError::from(failure), TenantStoreError::Full(_)));
         run(&database, "PRAGMA max_page_count = 8").await.unwrap();
     }
     run(&database, "PRAGMA max_page_count = 10000").await.unwrap();
