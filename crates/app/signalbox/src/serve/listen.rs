@@ -6,7 +6,10 @@ use signalbox_kit::{
     config::{Config, ServerConfig},
     serve,
 };
-use std::net::{SocketAddr, TcpListener};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+};
 
 /// The server's configuration with the command line laid over it. Where callers are not authenticated, only loopback is
 /// safe. Roles always are where they have a listener of their own, and health tells nothing.
@@ -25,6 +28,11 @@ pub(super) fn addresses(args: &ServeArgs, config: &Config, access: &Access) -> R
         metrics_listen: args.metrics_listen.unwrap_or(configured.metrics_listen),
         ..configured.clone()
     };
+    if let Some((first, second)) = server.clash(config.mtls.is_some()) {
+        return Err(format!(
+            "server.{second} (or its flag) is taken by server.{first}; each needs its own port"
+        ));
+    }
     if server.listen.ip().is_loopback() || args.insecure_listen || access.is_certain() {
         return Ok(server);
     }
@@ -35,6 +43,11 @@ pub(super) fn addresses(args: &ServeArgs, config: &Config, access: &Access) -> R
         server.listen,
         AdminKey::VARIABLE
     ))
+}
+
+fn not_bound(field: &str, address: SocketAddr, error: &io::Error) -> String {
+    let flag = field.replace('_', "-");
+    format!("cannot listen on {address} (server.{field}, or --{flag}): {error}")
 }
 
 /// What was bound.
@@ -66,12 +79,16 @@ pub(crate) struct Addresses {
 impl Listeners {
     /// Binds all of them, with some for roles where those show certificates.
     pub(super) fn bind(server: &ServerConfig, by_certificates: bool, threads: usize) -> Result<Self, String> {
-        let told = |address: SocketAddr| move |error| format!("cannot listen on {address}: {error}");
-        let bind = |address, count| serve::bind(address, count).map_err(told(address));
-        let public = bind(server.listen, threads)?;
-        let internal = if by_certificates { bind(server.internal_listen, threads)? } else { Vec::new() };
+        let bind = |field, address, count| {
+            serve::bind(address, count).map_err(|error| not_bound(field, address, &error))
+        };
+        let public = bind("listen", server.listen, threads)?;
+        let internal = match by_certificates {
+            true => bind("internal_listen", server.internal_listen, threads)?,
+            false => Vec::new(),
+        };
         let internal = internal.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
-        let health = server.health_listen.map(|address| bind(address, 1)).transpose()?;
+        let health = server.health_listen.map(|address| bind("health_listen", address, 1)).transpose()?;
         Ok(Self {
             doors: public
                 .into_iter()
@@ -79,7 +96,8 @@ impl Listeners {
                 .map(|(public, internal)| Doors { public, internal })
                 .collect(),
             health: health.into_iter().flatten().next(),
-            metrics: TcpListener::bind(server.metrics_listen).map_err(told(server.metrics_listen))?,
+            metrics: TcpListener::bind(server.metrics_listen)
+                .map_err(|error| not_bound("metrics_listen", server.metrics_listen, &error))?,
         })
     }
 
@@ -92,5 +110,21 @@ impl Listeners {
             health: self.health.as_ref().map(of).transpose()?,
             metrics: of(&self.metrics)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_taken_is_told_with_the_setting_and_the_flag_that_name_it() {
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let taken = other.local_addr().unwrap();
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = ServerConfig { listen: free, metrics_listen: taken, ..ServerConfig::default() };
+        let told = Listeners::bind(&server, false, 1).err().unwrap();
+        let expected = format!("cannot listen on {} (server.metrics_listen, or --metrics-listen): ", taken);
+        assert!(told.starts_with(&expected), "{told}");
     }
 }

@@ -6,8 +6,8 @@ use signalbox_kit::{
     config::{ConfigHandle, SpoolConfig, data_dir},
     readiness::Readiness,
 };
-use signalbox_spool::{LEDGER, Options, Spool};
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use signalbox_spool::{LEDGER, OpenError, Options, Spool};
+use std::{io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 use tokio::time::{MissedTickBehavior, interval};
 
 /// Length at which a new file is begun: short enough that confirmed ones go soon.
@@ -31,8 +31,20 @@ pub(crate) fn open(config: &ConfigHandle, roles: &[Role]) -> Result<Option<Arc<S
         segment_bytes: SEGMENT_BYTES.min(settings.max_bytes / 4),
         readers: if settles(config, roles) { &[LEDGER] } else { &[] },
     };
-    let spool = Spool::open(options).map_err(|error| format!("the usage spool: {error}"))?;
+    let spool = Spool::open(options).map_err(|error| not_opened(&error))?;
     Ok(Some(Arc::new(spool)))
+}
+
+/// A process that runs waits for room; one that starts cannot even note what it begins.
+fn not_opened(error: &OpenError) -> String {
+    let hint = match error {
+        OpenError::Io { error, .. } if error.kind() == ErrorKind::StorageFull => {
+            "; a process does not start on a full disk: make room, then start it again. What the one before had to account \
+             for is kept"
+        }
+        _ => "",
+    };
+    format!("the usage spool: {error}{hint}")
 }
 
 /// Whether roles account for anything.
@@ -157,4 +169,23 @@ impl Alarm {
 )]
 fn share(of: u64, share: f64) -> u64 {
     (of as f64 * share) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_on_a_full_disk_says_what_to_do() {
+        let told = |kind: ErrorKind| {
+            not_opened(&OpenError::Io { dir: "/data/spool".to_owned(), error: kind.into() })
+        };
+        let full = told(ErrorKind::StorageFull);
+        assert!(
+            full.starts_with("the usage spool: /data/spool: ")
+                && full.contains("make room, then start it again"),
+            "{full}"
+        );
+        assert!(!told(ErrorKind::PermissionDenied).contains("full disk"));
+    }
 }
