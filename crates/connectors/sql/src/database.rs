@@ -12,7 +12,15 @@ use sqlx::{
     pool::PoolConnection,
     query::Query,
 };
-use std::{fmt, future::ready, path::Path, pin::Pin, str::FromStr, sync::Once, time::Duration};
+use std::{
+    fmt,
+    future::ready,
+    path::Path,
+    pin::Pin,
+    str::FromStr,
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
+    time::{Duration, Instant},
+};
 use tokio::time::{sleep, timeout};
 
 /// Connections to PostgreSQL. More would wait for the same rows.
@@ -28,7 +36,12 @@ pub struct Database {
     patience: Patience,
     place: String,
     pool: sqlx::AnyPool,
+    found_read_only: FoundReadOnly,
 }
+
+/// When the server was last found to be one that can be read and not written. After a failover the name leads to another
+/// server, which only a new connection finds: those made before then are not used again.
+type FoundReadOnly = Arc<Mutex<Option<Instant>>>;
 
 /// A connection within a transaction, or one for a single look.
 #[derive(Debug)]
@@ -78,7 +91,9 @@ impl Database {
             check_options(&url)?;
         }
         let place = if place.is_empty() { server(&options) } else { place };
-        Ok(Self { engine, patience, place, pool: pool(engine, patience).connect_lazy_with(options) })
+        let found_read_only = FoundReadOnly::default();
+        let pool = pool(engine, patience, found_read_only.clone()).connect_lazy_with(options);
+        Ok(Self { engine, patience, place, pool, found_read_only })
     }
 
     /// Where it is, without user and password.
@@ -139,7 +154,13 @@ impl Database {
         connection: PoolConnection<Any>,
     ) -> Result<T, Failure> {
         match done {
-            Ok(done) => done.map_err(|error| Failure::database(&self.place, error)),
+            Ok(done) => {
+                let done = done.map_err(|error| Failure::database(&self.place, error));
+                if done.as_ref().is_err_and(Failure::is_read_only) {
+                    *locked(&self.found_read_only) = Some(Instant::now());
+                }
+                done
+            }
             Err(_) => {
                 drop(connection.detach());
                 Err(Failure::silent(&self.place, self.patience.transaction.as_secs()))
@@ -161,7 +182,7 @@ fn check_options(url: &str) -> Result<(), OpenError> {
     file.map_or(Ok(()), |path| check_authorities(&path).map_err(told))
 }
 
-fn pool(engine: Engine, patience: Patience) -> AnyPoolOptions {
+fn pool(engine: Engine, patience: Patience, found_read_only: FoundReadOnly) -> AnyPoolOptions {
     let options = AnyPoolOptions::new()
         .after_connect(move |connection, _| {
             Box::pin(
@@ -170,7 +191,10 @@ fn pool(engine: Engine, patience: Patience) -> AnyPoolOptions {
         })
         // SQLite rolls a transaction back by itself when the disk is full or fails. The driver's own rollback then
         // fails, it takes the transaction for open, and would begin no other on this connection.
-        .before_acquire(|connection, _| Box::pin(ready(Ok(!connection.is_in_transaction()))));
+        .before_acquire(move |connection, made| {
+            let suspect = locked(&found_read_only).is_some_and(|found| found.elapsed() <= made.age);
+            Box::pin(ready(Ok(!suspect && !connection.is_in_transaction())))
+        });
     match engine {
         Engine::Postgres => options.max_connections(CONNECTIONS).acquire_timeout(CONNECTED_WITHIN),
         // One after the other, in the order they came: SQLite would let them wait by chance.
@@ -178,6 +202,10 @@ fn pool(engine: Engine, patience: Patience) -> AnyPoolOptions {
             options.max_connections(1).acquire_timeout(patience.turn).idle_timeout(None).max_lifetime(None)
         }
     }
+}
+
+fn locked(found: &FoundReadOnly) -> MutexGuard<'_, Option<Instant>> {
+    found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A file: its folder is made, and so is it.

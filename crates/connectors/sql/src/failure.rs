@@ -68,6 +68,15 @@ impl Failure {
         POSTGRES.contains(&&*code) || code.parse().is_ok_and(|code: i32| SQLITE.contains(&(code & 0xFF)))
     }
 
+    /// The server can be read and not written: it is a standby, or was one when the connection was made.
+    pub(crate) fn is_read_only(&self) -> bool {
+        let Cause::Database(error) = &self.cause else { return false };
+        error
+            .as_database_error()
+            .and_then(sqlx::error::DatabaseError::code)
+            .is_some_and(|code| code == "25006")
+    }
+
     /// Its disk is full: nobody gets any further before there is room.
     pub(crate) fn is_full(&self) -> bool {
         /// PostgreSQL's `disk_full`.
