@@ -82,7 +82,7 @@ fn check_server(config: &Config, root: &Cursor<'_>, findings: &mut Findings) {
         findings.fault(&server.key("internal_listen"), message);
     }
     if let Some((first, second)) = config.server.clash(config.mtls.is_some()) {
-        findings.fault(&server.key(second), format!("is the same as `{first}`; each needs its own port"));
+        findings.fault(&server.key(second), format!("is taken by `{first}`; each needs its own port"));
     }
 }
 

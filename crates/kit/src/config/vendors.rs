@@ -103,6 +103,15 @@ pub struct KeySource {
 }
 
 impl KeySource {
+    /// Where the key is that counts: the file, or the first variable that is set.
+    pub(super) fn place(&self, env: &Environment) -> String {
+        let names = self.env.as_ref().map(|names| names.as_slice()).unwrap_or_default();
+        match &self.file {
+            Some(path) => path.display().to_string(),
+            None => env.first_named(names.iter().map(String::as_str)).map_or("", |(name, _)| name).to_owned(),
+        }
+    }
+
     /// The key, or what keeps it from being read. It is read once: what may change while running is not read here.
     pub(super) fn read(&self, env: &Environment) -> Result<Secret, String> {
         let key = match &self.file {

@@ -124,7 +124,7 @@ mod tests {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = ServerConfig { listen: free, metrics_listen: taken, ..ServerConfig::default() };
         let told = Listeners::bind(&server, false, 1).err().unwrap();
-        let expected = format!("cannot listen on {} (server.metrics_listen, or --metrics-listen): ", taken);
+        let expected = format!("cannot listen on {taken} (server.metrics_listen, or --metrics-listen): ");
         assert!(told.starts_with(&expected), "{told}");
     }
 }

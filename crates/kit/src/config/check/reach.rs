@@ -47,7 +47,8 @@ pub(in crate::config) fn check_reach(
         }
     }
     for vendor in &served {
-        check_key(vendor, &root.key("vendors").key(&vendor.name).key("api_key"), findings);
+        let source = config.vendors.get(&*vendor.name).and_then(|config| config.api_key.as_ref());
+        check_key(vendor, source, env, &root.key("vendors").key(&vendor.name).key("api_key"), findings);
     }
     variables::check(config, env, root, findings);
     for (name, alias) in catalog.aliases() {
@@ -76,10 +77,20 @@ fn check_address(vendor: &VendorConfig, env: &Environment, at: &Cursor<'_>, find
 }
 
 /// Such a key would keep a process that calls vendors from starting.
-fn check_key(vendor: &VendorSettings, at: &Cursor<'_>, findings: &mut Findings) {
-    let Some(key) = &vendor.key else { return };
+fn check_key(
+    vendor: &VendorSettings,
+    source: Option<&KeySource>,
+    env: &Environment,
+    at: &Cursor<'_>,
+    findings: &mut Findings,
+) {
+    let (Some(key), Some(source)) = (&vendor.key, source) else { return };
     if HeaderValue::from_bytes(key.expose().as_bytes()).is_err() {
-        findings.fault(at, "the key holds a line break or another character that no header can carry");
+        let place = source.place(env);
+        findings.fault(
+            at,
+            format!("the key in {place} holds a line break or another character that no header can carry"),
+        );
     }
 }
 

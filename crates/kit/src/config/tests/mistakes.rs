@@ -84,7 +84,7 @@ fn listeners_that_cannot_both_be_had_are_refused() {
     ] {
         let problems = bad(&text(first, second));
         assert!(
-            problems.contains("server.metrics_listen: is the same as `listen`"),
+            problems.contains("server.metrics_listen: is taken by `listen`"),
             "{first} {second}: {problems}"
         );
     }
@@ -142,8 +142,7 @@ fn names_and_sizes_that_lead_nowhere_are_told() {
 fn a_key_that_no_header_can_carry_is_refused_and_not_repeated() {
     let env = |key: &'static str| Environment::new([("OPENAI_API_KEY", key)]);
     let problems = load_with("", &env("s3cr\n3t")).unwrap_err().to_string();
-    let expected =
-        "vendors.openai.api_key: the key holds a line break or another character that no header can carry";
+    let expected = "vendors.openai.api_key: the key in OPENAI_API_KEY holds a line break or another character that no header can carry";
     assert!(problems.contains(expected) && !problems.contains("s3cr"), "{problems}");
     load_with("", &env("s3cr3t\n")).unwrap();
     load_with("vendors: {openai: {simulate: true}}", &env("s3cr\n3t")).unwrap();
