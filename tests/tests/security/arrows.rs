@@ -29,7 +29,11 @@ fn callers(service: &str, method: &str) -> &'static [&'static str] {
         ("ProviderService", "InvokeModel" | "InvokeEmbedding") => &["router", "cache", "batch"],
         (
             "ProviderService",
-            "SubmitVendorBatch" | "GetVendorBatch" | "CancelVendorBatch" | "StreamVendorBatchResults",
+            "SubmitVendorBatch"
+            | "GetVendorBatch"
+            | "CancelVendorBatch"
+            | "StreamVendorBatchResults"
+            | "DeleteVendorBatchFiles",
         )
         | ("RouterService", "PrepareBatchItem") => &["batch"],
         ("ProviderService", _) | ("AdminService", "ListVendors") => &["router"],
