@@ -1,5 +1,7 @@
 //! The account of one vendor call, kept whatever its end.
 
+mod span;
+
 use crate::{
     call::Call,
     fault::Injected,
@@ -8,14 +10,12 @@ use crate::{
     service::Dependencies,
     trickle::Trickle,
 };
-use opentelemetry::trace::SpanKind;
 use signalbox_api::{convert, status, v1};
-use signalbox_kit::{catalog::Catalog, telemetry::trace::Span};
+use signalbox_kit::telemetry::trace::Span;
 use signalbox_ports::{CallOutcome, CallRecord};
 use signalbox_pricing::{Day, SoFar};
 use signalbox_types::{
     Adjustment, ErrorReason, Failure, FinishReason, Lane, ModelRef, Money, TokenUsage, UsageSource,
-    VendorKind,
 };
 use std::time::Duration;
 use tokio::time::Instant;
@@ -50,24 +50,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     pub(crate) fn start(dependencies: &Dependencies, call: &Call, parent: &Span) -> Self {
-        let span = parent.child(format!("{} {}", call.operation, call.model.model), SpanKind::Client);
-        if span.is_recording() {
-            span.set("gen_ai.operation.name", call.operation);
-            span.set(
-                "gen_ai.provider.name",
-                provider_name(&dependencies.config.catalog(), &call.model.vendor),
-            );
-            span.set("gen_ai.request.model", call.model.model.to_string());
-            if let Some(most) = call.request.prompt.max_output_tokens {
-                span.set("gen_ai.request.max_tokens", i64::from(most));
-            }
-            if let Some(temperature) = call.request.prompt.sampling.temperature {
-                span.set("gen_ai.request.temperature", temperature);
-            }
-            if let Some(injected) = &call.injected {
-                span.set("signalbox.drill.fault", injected.fault.to_string());
-            }
-        }
+        let span = span::start(&dependencies.config.catalog(), call, parent);
         let listed_as = call.listed_as();
         Self {
             dependencies: dependencies.clone(),
@@ -147,14 +130,7 @@ impl Meter {
         adjustments: Vec<Adjustment>,
         finish_reason: FinishReason,
     ) -> v1::CallFacts {
-        if self.span.is_recording() {
-            let words = convert::finish_reason_to_proto(finish_reason).as_str_name();
-            let word = words.trim_start_matches("FINISH_REASON_").to_lowercase();
-            self.span.set(
-                "gen_ai.response.finish_reasons",
-                opentelemetry::Value::Array(opentelemetry::Array::String(vec![word.into()])),
-            );
-        }
+        span::finished(&self.span, finish_reason);
         if let Some(account) = &mut self.account {
             account.finished(finish_reason);
         }
@@ -242,7 +218,7 @@ impl Meter {
         let latency = self.started.elapsed();
         let day = Day::of(self.dependencies.clock.now());
         let cost = self.dependencies.config.catalog().prices().cost(&self.model, &usage, self.lane, day);
-        self.end_span(outcome, &usage);
+        span::end(&self.span, outcome, &usage);
         self.tell_health(outcome, &usage, latency);
         if let Some(account) = self.account.take() {
             let (first_token, cost) = (self.first_token, self.cost_to_proto(cost));
@@ -263,25 +239,6 @@ impl Meter {
         (cost, latency)
     }
 
-    fn end_span(&self, outcome: CallOutcome, usage: &TokenUsage) {
-        if !self.span.is_recording() {
-            return;
-        }
-        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        self.span.set("gen_ai.usage.input_tokens", count(usage.prompt_tokens()));
-        self.span.set("gen_ai.usage.output_tokens", count(usage.answer_tokens()));
-        let failed = match outcome {
-            CallOutcome::Answered => None,
-            CallOutcome::Failed(reason) => Some(reason.name()),
-            CallOutcome::Cancelled => Some(ErrorReason::Cancelled.name()),
-        };
-        if let Some(reason) = failed {
-            self.span.set("error.type", reason);
-            self.span.fail(reason);
-        }
-        self.span.end();
-    }
-
     fn tell_health(&self, outcome: CallOutcome, usage: &TokenUsage, whole: Duration) {
         self.health.end(&CallEnd {
             outcome,
@@ -300,12 +257,6 @@ impl Meter {
     }
 }
 
-/// `gen_ai.provider.name`: as the conventions have it, else as the catalogue does.
-fn provider_name(catalog: &Catalog, vendor: &str) -> String {
-    let kind = catalog.vendor(vendor).map(|config| config.kind);
-    kind.and_then(VendorKind::otel_name).unwrap_or(vendor).to_owned()
-}
-
 /// Zero tokens, and that is known.
 fn nothing_used() -> TokenUsage {
     TokenUsage { source: UsageSource::Vendor, ..TokenUsage::default() }
@@ -317,27 +268,5 @@ impl Drop for Meter {
             let usage = self.used_so_far();
             self.end(CallOutcome::Cancelled, usage);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use signalbox_kit::{
-        FixedClock,
-        config::{ConfigHandle, Environment},
-    };
-    use std::{sync::Arc, time::SystemTime};
-
-    #[test]
-    fn traces_name_vendors_as_the_conventions_do_and_others_as_they_were_named() {
-        let clock = Arc::new(FixedClock(SystemTime::UNIX_EPOCH));
-        let config = ConfigHandle::start(None, Environment::new([("GEMINI_API_KEY", "key")]), clock).unwrap();
-        let name = |vendor: &str| provider_name(&config.catalog(), vendor);
-        assert_eq!(name("openai"), "openai");
-        assert_eq!(name("gemini"), "gcp.gemini");
-        assert_eq!(name("xai"), "x_ai");
-        assert_eq!(name("ollama"), "ollama");
-        assert_eq!(name("not-listed"), "not-listed");
     }
 }
