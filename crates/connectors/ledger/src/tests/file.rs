@@ -2,8 +2,24 @@
 
 use super::support::{LIMIT, opening};
 use crate::{OpenError, SqlLedger};
-use signalbox_ports::ledger::Ledger;
+use signalbox_ports::{ledger::Ledger, tenants::TenantStore};
+use sqlx::{Connection as _, SqliteConnection};
 use std::fs;
+
+#[tokio::test]
+async fn what_tries_whether_a_file_can_be_written_writes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", dir.path().join("ledger.db").display());
+    let ledger = SqlLedger::open(&url).unwrap();
+    ledger.migrate().await.unwrap();
+    let mut other = SqliteConnection::connect(&url).await.unwrap();
+    // Another one with each change that somebody else has written.
+    let mut version =
+        async || sqlx::query_scalar::<_, i64>("PRAGMA data_version").fetch_one(&mut other).await.unwrap();
+    let before = version().await;
+    ledger.beat().await.unwrap();
+    assert_ne!(version().await, before);
+}
 
 #[tokio::test]
 async fn any_name_is_a_files_and_its_folder_is_made() {
