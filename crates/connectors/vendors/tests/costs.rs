@@ -12,7 +12,7 @@ use signalbox_kit::{
     config::{ConfigHandle, Environment},
 };
 use signalbox_ports::vendor_batch::{ItemOutcome, ItemResult};
-use signalbox_pricing::{Day, SoFar, estimate_event_tokens};
+use signalbox_pricing::{Day, SoFar};
 use signalbox_types::{Failure, Lane, ModelRef, StreamEvent, TokenUsage, UsageSource, VendorKind};
 use signalbox_vendors::codec_for;
 use std::{fmt::Write as _, path::PathBuf, sync::Arc};
@@ -76,7 +76,7 @@ fn streamed(fixture: &Fixture) -> Option<TokenUsage> {
     for event in &streamed.events {
         match event {
             StreamEvent::Done(done) => return Some(done.usage),
-            piece => so_far.arrived(estimate_event_tokens(piece)),
+            piece => _ = so_far.event(piece),
         }
     }
     so_far.reported(streamed.usage?);

@@ -4,7 +4,7 @@
 
 use futures_util::StreamExt as _;
 use signalbox_ports::{VendorApi as _, VendorTarget};
-use signalbox_pricing::{SoFar, estimate_event_tokens};
+use signalbox_pricing::SoFar;
 use signalbox_types::{
     Failure, Message, ModelFacts, Part, Prompt, Role, TokenUsage, UsageSource, VendorKind,
 };
@@ -75,7 +75,7 @@ impl Bench {
         while let Some(event) = events.next().await {
             match event {
                 Ok(signalbox_types::StreamEvent::Done(done)) => return Ok(done.usage),
-                Ok(event) => so_far.arrived(estimate_event_tokens(&event)),
+                Ok(event) => _ = so_far.event(&event),
                 Err(_) => break,
             }
         }

@@ -1,9 +1,9 @@
 //! Token estimates, for reservations and context checks before a vendor has counted.
 
-use signalbox_types::{JsonText, Message, Part, Prompt, ResponseFormat, StreamEvent, Tool};
+use signalbox_types::{JsonText, Message, Part, Prompt, ResponseFormat, Tool};
 
 /// Estimates are sums of sixteenths of a token.
-const SIXTEENTHS: u64 = 16;
+pub(crate) const SIXTEENTHS: u64 = 16;
 /// Role markers and separators around a turn.
 const TOKENS_PER_MESSAGE: u64 = 4;
 /// Names, types and separators around a tool, a call or a result.
@@ -20,22 +20,17 @@ const TOKENS_PER_IMAGE: u64 = 1_600;
 /// or so, Cyrillic, Greek, Arabic and accented letters go two to a token, Chinese, Japanese and Korean characters
 /// one to one, emoji two each. The real count of prose is usually 10 to 30 % lower.
 pub fn estimate_tokens(text: &str) -> u64 {
-    text.chars().map(sixteenths).fold(0, u64::saturating_add).div_ceil(SIXTEENTHS)
+    weigh(text).div_ceil(SIXTEENTHS)
+}
+
+/// The same in sixteenths, of which pieces of a text can be summed.
+pub(crate) fn weigh(text: &str) -> u64 {
+    text.chars().map(sixteenths).fold(0, u64::saturating_add)
 }
 
 /// About how many tokens texts to be embedded are.
 pub fn estimate_input_tokens(inputs: &[String]) -> u64 {
     inputs.iter().map(|input| estimate_tokens(input)).fold(0, u64::saturating_add)
-}
-
-/// About how many tokens a piece of an answer is.
-pub fn estimate_event_tokens(event: &StreamEvent) -> u64 {
-    match event {
-        StreamEvent::Text(text) => estimate_tokens(text),
-        StreamEvent::ToolCall(delta) => estimate_tokens(&delta.arguments),
-        StreamEvent::Reasoning(delta) => estimate_tokens(&delta.text),
-        StreamEvent::Done(_) => 0,
-    }
 }
 
 /// About how many tokens a whole answer is.

@@ -30,10 +30,7 @@ mod so_far;
 pub use arrived::{arrived_in_part, arrived_whole};
 pub use book::{ExchangeRate, PriceBook};
 pub use day::{Day, InvalidDay};
-pub use estimate::{
-    estimate_answer_tokens, estimate_event_tokens, estimate_input_tokens, estimate_prompt_tokens,
-    estimate_tokens,
-};
+pub use estimate::{estimate_answer_tokens, estimate_input_tokens, estimate_prompt_tokens, estimate_tokens};
 pub use lifecycle::{Lifecycle, ModelStatus};
 pub use prices::{ModelPrices, PriceRow, PriceStep, Rates, StepBound};
 pub use rate::{InvalidDecimal, Rate, parse_decimal};

@@ -1,13 +1,15 @@
 //! What a call has used before its end.
 
-use signalbox_types::{TokenUsage, UsageSource};
+use crate::estimate::{SIXTEENTHS, weigh};
+use signalbox_types::{StreamEvent, TokenUsage, UsageSource};
 
 /// What is known of a call under way, and so what an account says of it should it be given up now. Whoever follows a
 /// call reckons by this, so that two who see the same of it say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SoFar {
     prompt_tokens: u64,
-    answer_tokens: u64,
+    /// Of the answer until now, in sixteenths of a token.
+    sixteenths: u64,
     reported: Option<TokenUsage>,
 }
 
@@ -19,7 +21,25 @@ impl SoFar {
 
     /// More of the answer has arrived: about so many tokens.
     pub fn arrived(&mut self, tokens: u64) {
-        self.answer_tokens = self.answer_tokens.saturating_add(tokens);
+        self.sixteenths = self.sixteenths.saturating_add(tokens.saturating_mul(SIXTEENTHS));
+    }
+
+    /// A piece of the answer's text has arrived. All pieces are rounded up together, however small each is. By how many
+    /// tokens the answer grew.
+    pub fn text(&mut self, text: &str) -> u64 {
+        let before = self.answer_tokens();
+        self.sixteenths = self.sixteenths.saturating_add(weigh(text));
+        self.answer_tokens() - before
+    }
+
+    /// The same of an event of a stream.
+    pub fn event(&mut self, event: &StreamEvent) -> u64 {
+        match event {
+            StreamEvent::Text(text) => self.text(text),
+            StreamEvent::ToolCall(delta) => self.text(&delta.arguments),
+            StreamEvent::Reasoning(delta) => self.text(&delta.text),
+            StreamEvent::Done(_) => 0,
+        }
     }
 
     /// The vendor has reported usage. Reports replace each other: vendors repeat them growing.
@@ -34,7 +54,7 @@ impl SoFar {
 
     /// Tokens of the answer until now, by estimate.
     pub fn answer_tokens(&self) -> u64 {
-        self.answer_tokens
+        self.sixteenths.div_ceil(SIXTEENTHS)
     }
 
     /// Usage by estimate alone, with an answer of so many tokens.
@@ -50,7 +70,7 @@ impl SoFar {
     /// What was used until now: the vendor's own figures where they came, but never an answer shorter than what has
     /// arrived. The price list prices it: what the vendor says of its cost is of another moment.
     pub fn used(&self) -> TokenUsage {
-        let estimate = self.estimate(self.answer_tokens);
+        let estimate = self.estimate(self.answer_tokens());
         let Some(reported) = self.reported else { return estimate };
         let short = reported.answer_tokens() < estimate.output;
         TokenUsage {
@@ -73,6 +93,15 @@ mod tests {
         call.arrived(3);
         let used = call.used();
         assert_eq!((used.input, used.output, used.source), (100, 10, UsageSource::Estimated));
+    }
+
+    #[test]
+    fn an_answer_in_pieces_is_as_long_as_in_one() {
+        let text = "The longest tram line of Rome, 12 km, was opened on Sunday.";
+        let mut call = SoFar::new(100);
+        let grown: u64 = text.split_inclusive(' ').map(|piece| call.text(piece)).sum();
+        let whole = crate::estimate_tokens(text);
+        assert_eq!((call.answer_tokens(), grown), (whole, whole));
     }
 
     #[test]

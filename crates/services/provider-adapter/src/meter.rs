@@ -15,7 +15,8 @@ use signalbox_kit::telemetry::trace::Span;
 use signalbox_ports::{CallOutcome, CallRecord};
 use signalbox_pricing::{Day, SoFar};
 use signalbox_types::{
-    Adjustment, ErrorReason, Failure, FinishReason, Lane, ModelRef, Money, TokenUsage, UsageSource,
+    Adjustment, ErrorReason, Failure, FinishReason, Lane, ModelRef, Money, StreamEvent, TokenUsage,
+    UsageSource,
 };
 use std::time::Duration;
 use tokio::time::Instant;
@@ -81,12 +82,12 @@ impl Meter {
         self
     }
 
-    /// Content has arrived.
-    pub(crate) fn content(&mut self, tokens: u64) {
+    /// Content has arrived. By how many tokens the answer grew.
+    pub(crate) fn content(&mut self, event: &StreamEvent) -> u64 {
         if self.first_token.is_none() {
             self.first_token = Some(self.started.elapsed());
         }
-        self.so_far.arrived(tokens);
+        self.so_far.event(event)
     }
 
     /// The vendor has told what is left of its quota.

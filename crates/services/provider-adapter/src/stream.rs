@@ -4,7 +4,6 @@ use crate::{meter::Meter, patience::Patience, trickle::Trickle};
 use futures_util::Stream;
 use signalbox_api::{convert, v1};
 use signalbox_ports::{BoxAnswerStream, VendorReply};
-use signalbox_pricing::estimate_event_tokens;
 use signalbox_types::{Adjustment, Completion, Failure, StreamEvent, TokenUsage, UsageSource};
 use std::{
     pin::Pin,
@@ -84,10 +83,7 @@ impl MeteredStream {
 
     /// The event to pass on; `None` for one that the caller did not ask for.
     fn translate(&mut self, event: StreamEvent) -> Option<Event> {
-        let tokens = estimate_event_tokens(&event);
-        if event.commits() {
-            self.content(tokens, matches!(event, StreamEvent::Reasoning(_)));
-        }
+        let tokens = if event.commits() { self.content(&event) } else { 0 };
         match event {
             StreamEvent::Text(text) => Some(Event::TextDelta(v1::TextDelta { text })),
             StreamEvent::ToolCall(delta) => {
@@ -103,13 +99,13 @@ impl MeteredStream {
         }
     }
 
-    /// Content has come, and with it perhaps word of what was used so far.
-    fn content(&mut self, tokens: u64, is_reasoning: bool) {
+    /// Content has come, and with it perhaps word of what was used so far. By how many tokens the answer grew.
+    fn content(&mut self, event: &StreamEvent) -> u64 {
         self.patience = None;
-        let Some(meter) = &mut self.meter else { return };
-        meter.content(tokens);
+        let Some(meter) = &mut self.meter else { return 0 };
+        let tokens = meter.content(event);
         if let Some(trickle) = &mut self.trickle {
-            trickle.content(tokens, is_reasoning);
+            trickle.content(tokens, matches!(event, StreamEvent::Reasoning(_)));
         }
         if let Some(usage) = self.events.vendor_usage()
             && self.told != Some(usage)
@@ -118,6 +114,7 @@ impl MeteredStream {
             self.told = Some(usage);
             self.next = Some(Event::UsageSoFar(convert::usage_to_proto(&usage)));
         }
+        tokens
     }
 
     fn done(&mut self, completion: Completion, meter: Meter) -> v1::InvokeDone {

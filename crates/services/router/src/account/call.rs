@@ -4,7 +4,7 @@ use signalbox_api::{
     convert,
     v1::{attempt::Cause, stream_invoke_model_response::Event},
 };
-use signalbox_pricing::{SoFar, estimate_tokens};
+use signalbox_pricing::SoFar;
 use signalbox_types::{ErrorReason, ModelRef, TokenUsage, UsageSource};
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -64,10 +64,10 @@ impl Seen {
 
     /// An event has come. Counted as the adapter counts it.
     pub(crate) fn event(&self, event: &Event) {
-        let tokens = match event {
-            Event::TextDelta(delta) => estimate_tokens(&delta.text),
-            Event::ToolCallDelta(delta) => estimate_tokens(&delta.arguments),
-            Event::ReasoningDelta(delta) => estimate_tokens(&delta.text),
+        let text = match event {
+            Event::TextDelta(delta) => &delta.text,
+            Event::ToolCallDelta(delta) => &delta.arguments,
+            Event::ReasoningDelta(delta) => &delta.text,
             Event::WithheldTokens(tokens) => return self.sight().so_far.arrived(*tokens),
             Event::UsageSoFar(usage) => {
                 return self.sight().so_far.reported(convert::usage_from_proto(usage));
@@ -75,7 +75,7 @@ impl Seen {
             Event::Done(_) => return,
         };
         let mut sight = self.sight();
-        sight.so_far.arrived(tokens);
+        sight.so_far.text(text);
         sight.first_content.get_or_insert_with(Instant::now);
     }
 
