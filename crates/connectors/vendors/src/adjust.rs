@@ -42,6 +42,20 @@ impl Adjustments {
         }
     }
 
+    /// Notes what only some vendors know: strict tools, one tool call at a time, metadata, the end user, and how closely to
+    /// look at images.
+    pub(crate) fn dropped_extras(&mut self, prompt: &Prompt) {
+        let strict = prompt.tools.iter().find_map(|tool| tool.strict.filter(|strict| *strict));
+        self.dropped(Parameter::Strict.field(), strict, NO_SUCH_PARAMETER);
+        let one_at_a_time = prompt.parallel_tool_calls.filter(|parallel| !parallel);
+        self.dropped(Parameter::ParallelToolCalls.field(), one_at_a_time, NO_SUCH_PARAMETER);
+        self.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NO_SUCH_PARAMETER);
+        let end_user = (!prompt.end_user.is_empty()).then_some(());
+        self.dropped(Parameter::EndUser.field(), end_user, NO_SUCH_PARAMETER);
+        let detail = wants_image_detail(prompt).then_some(());
+        self.dropped(Parameter::ImageDetail.field(), detail, NO_SUCH_PARAMETER);
+    }
+
     /// The caller's output limit, at most what the model can do.
     pub(crate) fn max_tokens(&mut self, facts: &ModelFacts, wish: Option<u32>) -> Option<u32> {
         let wish = wish?;

@@ -1,9 +1,11 @@
 //! Small words that turn the meaning: what one text has and the other has the opposite of.
 
-use signalbox_guards::Guards;
+mod pairs;
+
+use pairs::{Pair, assert_differ, assert_same};
 
 /// Language, and two texts of different meaning.
-const DIFFERENT: &[(&str, &str, &str)] = &[
+const DIFFERENT: &[Pair] = &[
     ("en", "Write a speech for the tax", "Write a speech against the tax"),
     ("en", "List the arguments on the ban", "List the arguments against the ban"),
     ("en", "The dog bit the man", "The dog bitten by the man"),
@@ -84,7 +86,7 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
 ];
 
 /// Language, and two texts that leave out or change what turns nothing.
-const SAME: &[(&str, &str, &str)] = &[
+const SAME: &[Pair] = &[
     ("en", "A headline about the zoo", "A headline on the zoo"),
     ("en", "Reset my password", "Reset the password"),
     ("en", "Is it open and free?", "Is it open, free?"),
@@ -95,20 +97,10 @@ const SAME: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_turns_the_meaning_is_a_difference_either_way_round() {
-    let guards = Guards::builtin();
-    let passed: Vec<String> = DIFFERENT
-        .iter()
-        .flat_map(|(language, a, b)| [(language, a, b), (language, b, a)])
-        .filter(|(language, a, b)| guards.compare(a, b, language).is_ok())
-        .map(|(_, a, b)| format!("{a} | {b}"))
-        .collect();
-    assert!(passed.is_empty(), "{} passed:\n{}", passed.len(), passed.join("\n"));
+    assert_differ(DIFFERENT);
 }
 
 #[test]
 fn what_is_only_left_out_or_said_otherwise_is_none() {
-    let guards = Guards::builtin();
-    for (language, a, b) in SAME {
-        assert_eq!(guards.compare(a, b, language), Ok(()), "{a} | {b}");
-    }
+    assert_same(SAME);
 }

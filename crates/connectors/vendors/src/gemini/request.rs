@@ -2,11 +2,11 @@
 
 use super::contents::{self, Content};
 use super::generation::{self, GenerationConfig};
-use crate::adjust::{self, Adjustments, NO_SUCH_PARAMETER};
+use crate::adjust::{self, Adjustments};
 use crate::codec::{EncodeContext, EncodedCall};
 use crate::json;
 use serde::Serialize;
-use signalbox_types::{Failure, JsonText, Parameter, Prompt, ReasoningStyle, ToolChoice};
+use signalbox_types::{Failure, JsonText, Prompt, ReasoningStyle, ToolChoice};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,7 +66,7 @@ struct CountRequest<'a> {
 pub(super) fn generate(context: EncodeContext<'_>, prompt: &Prompt) -> Result<EncodedCall, Failure> {
     let mut adjustments = Adjustments::default();
     let (config, instruction) = generation::generation(context.facts, prompt, &mut adjustments);
-    note_unsupported(prompt, &mut adjustments);
+    adjustments.dropped_extras(prompt);
     let system = adjust::with_instruction(&prompt.system, instruction);
     let mut request = request(context, prompt, system.as_deref())?;
     request.generation_config = config;
@@ -130,19 +130,4 @@ fn tool_config(prompt: &Prompt) -> Option<ToolConfig<'_>> {
         ToolChoice::Named(name) => ("ANY", Some([name.as_str()])),
     };
     Some(ToolConfig { function_calling_config: CallingConfig { mode, allowed_function_names } })
-}
-
-fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
-    let strict = prompt.tools.iter().find_map(|tool| tool.strict.filter(|strict| *strict));
-    adjustments.dropped(Parameter::Strict.field(), strict, NO_SUCH_PARAMETER);
-    let one_at_a_time = prompt.parallel_tool_calls.filter(|parallel| !parallel);
-    adjustments.dropped(Parameter::ParallelToolCalls.field(), one_at_a_time, NO_SUCH_PARAMETER);
-    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NO_SUCH_PARAMETER);
-    adjustments.dropped(
-        Parameter::EndUser.field(),
-        (!prompt.end_user.is_empty()).then_some(()),
-        NO_SUCH_PARAMETER,
-    );
-    let detail = adjust::wants_image_detail(prompt).then_some(());
-    adjustments.dropped(Parameter::ImageDetail.field(), detail, NO_SUCH_PARAMETER);
 }

@@ -1,7 +1,7 @@
 //! The prompt as a chat request.
 
 use super::messages::{self, Message};
-use crate::adjust::{self, Adjustments, NO_SUCH_PARAMETER, Thinking};
+use crate::adjust::{Adjustments, Thinking};
 use crate::codec::{EncodeContext, EncodedCall};
 use crate::json;
 use serde::Serialize;
@@ -106,7 +106,7 @@ impl Options<'_> {
 /// The request for an answer.
 pub(super) fn chat(context: EncodeContext<'_>, prompt: &Prompt) -> Result<EncodedCall, Failure> {
     let mut adjustments = Adjustments::default();
-    note_unsupported(prompt, &mut adjustments);
+    adjustments.dropped_extras(prompt);
     let request = Request {
         model: context.model,
         messages: messages::conversation(&prompt.system, &prompt.messages)?,
@@ -186,19 +186,4 @@ fn options<'a>(facts: &ModelFacts, prompt: &'a Prompt, adjustments: &mut Adjustm
         num_predict: adjustments.max_tokens(facts, prompt.max_output_tokens),
         stop: adjustments.accepted(rules, Parameter::Stop, stop).unwrap_or_default(),
     }
-}
-
-fn note_unsupported(prompt: &Prompt, adjustments: &mut Adjustments) {
-    let strict = prompt.tools.iter().find_map(|tool| tool.strict.filter(|strict| *strict));
-    adjustments.dropped(Parameter::Strict.field(), strict, NO_SUCH_PARAMETER);
-    let one_at_a_time = prompt.parallel_tool_calls.filter(|parallel| !parallel);
-    adjustments.dropped(Parameter::ParallelToolCalls.field(), one_at_a_time, NO_SUCH_PARAMETER);
-    adjustments.dropped(Parameter::Metadata.field(), prompt.metadata.first_key_value(), NO_SUCH_PARAMETER);
-    adjustments.dropped(
-        Parameter::EndUser.field(),
-        (!prompt.end_user.is_empty()).then_some(()),
-        NO_SUCH_PARAMETER,
-    );
-    let detail = adjust::wants_image_detail(prompt).then_some(());
-    adjustments.dropped(Parameter::ImageDetail.field(), detail, NO_SUCH_PARAMETER);
 }
